@@ -1,0 +1,211 @@
+"""Kernelized locality-sensitive hashing: a reference set and a family of bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from ..structures import Float32, Int32, Int64, Views, concat_views, take
+from .codes import Codes
+from .families import FAMILIES, Family, fit_bits, hash_bits
+
+
+class Kernel(Protocol):
+    """What a kernel must offer to be hashed."""
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """Names of the views that it compares."""
+
+    def against(self, y: Views) -> Callable[[Views], Float32]:
+        """``gram(·, y)``, normalized, float32 (len x, len y), prepared once."""
+
+
+class KLSH:
+    """Codes from kernel similarities to a reference set.
+
+    A code depends on its own structures and on the reference set alone: it is bit
+    for bit the same in any batch, order, thread or process.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    family : {"kulis", "rmm", "rknn"}
+        See `spacy_klsh.hashing.families`.
+    n_references : int
+        M, size of the reference set; where the training structures hold fewer
+        distinct ones, all of those.
+    n_bits : int
+        H, bits of a code.
+    subset_size : int
+        alpha, references on each side of a bit.
+    seed : int
+        Chooses the references and the subsets.
+
+    Attributes
+    ----------
+    reference_ : Views
+        The stored reference set, M structures in each view that the kernel uses.
+    reference_rows_ : int64 array (M,)
+        Their rows in the training structures; -1 after `replace`.
+    subsets_ : int32 array (n_bits, 2, subset_size)
+        Members S1 and S2 of each bit.
+    weights_ : float32 array (n_bits, 2 * subset_size), or (n_bits, 0) for rknn
+    biases_ : float32 array (n_bits,)
+
+    References
+    ----------
+    Garg et al. 2019, section 2.1, equations 1 and 2.
+    """
+
+    reference_: Views
+    reference_rows_: Int64
+    subsets_: Int32
+    weights_: Float32
+    biases_: Float32
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        *,
+        family: Family = "kulis",
+        n_references: int = 100,
+        n_bits: int = 1000,
+        subset_size: int = 2,
+        seed: int = 0,
+    ) -> None:
+        if family not in FAMILIES:
+            raise ValueError(f"family is {family!r}; choose one of {', '.join(FAMILIES)}.")
+        if subset_size < 1 or n_bits < 1 or n_references < 2 * subset_size:
+            raise ValueError(
+                f"n_references = {n_references}, n_bits = {n_bits}, subset_size = {subset_size}: "
+                "use at least 1 bit, 1 member a subset and 2 * subset_size references."
+            )
+        self.kernel = kernel
+        self.family = family
+        self.n_references = n_references
+        self.n_bits = n_bits
+        self.subset_size = subset_size
+        self.seed = seed
+
+    def fit(self, views: Views, y: object = None) -> KLSH:
+        """Draw the reference set from `views` and build the bits on it; `y` is not used.
+
+        References are distinct and not empty, so that none of them is wasted.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than ``2 * subset_size`` distinct structures.
+        """
+        distinct = _distinct_rows(self._used(views))
+        if len(distinct) < 2 * self.subset_size:
+            raise ValueError(
+                f"the training structures hold {len(distinct)} distinct ones with a path, but "
+                f"subset_size = {self.subset_size} needs {2 * self.subset_size}; add examples."
+            )
+        rng = np.random.default_rng(self.seed)
+        size = min(self.n_references, len(distinct))
+        rows = distinct[np.sort(rng.permutation(len(distinct))[:size])]
+        self.fit_reference(take(views, rows))
+        self.reference_rows_ = rows
+        return self
+
+    def fit_reference(self, reference: Views) -> KLSH:
+        """Build the bits on a given reference set."""
+        reference = self._used(reference)
+        compare = self.kernel.against(reference)
+        gram = compare(reference)
+        if len(gram) < 2 * self.subset_size:
+            raise ValueError(
+                f"the reference set has {len(gram)} structures, but subset_size = "
+                f"{self.subset_size} needs {2 * self.subset_size}; add some."
+            )
+        rng = np.random.default_rng([self.seed, 1])
+        order = rng.random((self.n_bits, len(gram))).argsort(axis=1, kind="stable")
+        subsets = order[:, : 2 * self.subset_size].astype(np.int32)
+        self.subsets_ = np.ascontiguousarray(subsets).reshape(self.n_bits, 2, self.subset_size)
+        self.weights_, self.biases_ = fit_bits(gram, self.subsets_, self.family)
+        self.reference_, self._compare, self._gram = reference, compare, gram
+        self.reference_rows_ = np.full(len(gram), -1, np.int64)
+        return self
+
+    def restore(
+        self,
+        reference: Views,
+        rows: Int64,
+        subsets: Int32,
+        weights: Float32,
+        biases: Float32,
+    ) -> KLSH:
+        """Take over a fitted state, as `fit` once left it in the attributes."""
+        self.reference_, self.reference_rows_ = reference, rows
+        self.subsets_, self.weights_, self.biases_ = subsets, weights, biases
+        self._compare = self.kernel.against(reference)
+        self._gram = None
+        return self
+
+    def transform(self, views: Views) -> Codes:
+        """Codes of all candidates in `views`."""
+        return self.encode(self.similarities(views))
+
+    def similarities(self, views: Views) -> Float32:
+        """Kernel values to the reference set, float32 (n, n_references)."""
+        return self._compare(views)
+
+    def encode(self, gram: Float32) -> Codes:
+        """Codes of rows of kernel values to the reference set."""
+        words = hash_bits(gram, self.subsets_, self.weights_, self.biases_, self.family)
+        return Codes(words, self.n_bits)
+
+    def replace(self, j: int, views: Views) -> None:
+        """Put the one candidate of `views` in the place of reference `j`.
+
+        Costs one row and column of the reference gram and the bits whose subsets
+        hold `j`; equals `fit_reference` on the changed set bit for bit.
+        """
+        new = self._used(views)
+        size = len(self.reference_rows_)
+        if not 0 <= j < size or any(len(structures) != 1 for structures in new.values()):
+            raise ValueError(
+                f"replace({j}, …) with {[len(s) for s in new.values()]} structures a view: give a "
+                f"reference in 0..{size - 1} and views of exactly one candidate."
+            )
+        old = self.reference_
+        gram = self._compare(old) if self._gram is None else self._gram.copy()
+        reference = concat_views([take(old, slice(j)), new, take(old, slice(j + 1, None))])
+        compare = self.kernel.against(reference)
+        gram[:, j : j + 1] = self.kernel.against(new)(reference)
+        gram[j] = compare(new)[0]
+        bits = np.flatnonzero((self.subsets_ == j).any(axis=(1, 2)))
+        self.weights_, self.biases_ = self.weights_.copy(), self.biases_.copy()
+        self.weights_[bits], self.biases_[bits] = fit_bits(
+            gram, np.ascontiguousarray(self.subsets_[bits]), self.family
+        )
+        self.reference_, self._compare, self._gram = reference, compare, gram
+        self.reference_rows_ = np.where(np.arange(size) == j, -1, self.reference_rows_)
+
+    def _used(self, views: Views) -> Views:
+        missing = [name for name in self.kernel.views if name not in views]
+        if missing:
+            raise ValueError(
+                f"the kernel compares the views {missing}, but only {list(views)} were extracted; "
+                "add them to the names of the views block."
+            )
+        return {name: views[name] for name in self.kernel.views}
+
+    _gram: Float32 | None
+    _compare: Callable[[Views], Float32]
+
+
+def _distinct_rows(views: Views) -> Int64:
+    """First row of each distinct candidate that is not empty in every view."""
+    seen: dict[tuple[tuple[tuple[str, ...], ...], ...], int] = {}
+    n = len(next(iter(views.values())))
+    for i in range(n):
+        key = tuple(tuple(structures.words(i)) for structures in views.values())
+        if any(key):
+            seen.setdefault(key, i)
+    return np.array(list(seen.values()), np.int64)
