@@ -85,11 +85,12 @@ class Structures:
         vectors: Mapping[str, Float32] | None = None,
         *,
         n_attributes: int = 2,
+        dim: int = 0,
     ) -> Structures:
         """Pack sequences of nodes, each node a sequence of `n_attributes` symbols.
 
-        `vectors` maps a symbol to its unit row; symbols that it lacks get zeros.
-        `n_attributes` only matters when there is no node at all.
+        `vectors` maps a symbol to its unit row of `dim` numbers; symbols that it lacks
+        get zeros. `n_attributes` only matters when there is no node at all.
         """
         dictionary: dict[str, int] = {}
         rows: list[list[int]] = []
@@ -97,11 +98,9 @@ class Structures:
         for nodes in structures:
             rows += [[dictionary.setdefault(s, len(dictionary)) for s in node] for node in nodes]
             offsets.append(len(rows))
-        vectors = vectors or {}
-        dim = len(next(iter(vectors.values()))) if vectors else 0
         table = np.zeros((len(dictionary), dim), np.float32)
         for symbol, row in dictionary.items():
-            if symbol in vectors:
+            if vectors and symbol in vectors:
                 table[row] = vectors[symbol]
         shape = (len(rows), len(rows[0]) if rows else n_attributes)
         return cls(

@@ -1,0 +1,147 @@
+"""Doc -> Candidates: which spans of a Doc may be related."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from spacy.tokens import Doc, Span
+
+from ..structures import Int32
+from .relations import Argument
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Ordered choices of entities that may be related.
+
+    Parameters
+    ----------
+    roles : tuple of str
+        Names of the arguments, e.g. ``("head", "tail")``.
+    entities : tuple of Span
+        Every entity that a candidate may name, in document order.
+    arguments : int32 array (n, n_roles)
+        Rows into `entities`; -1 where a role is absent.
+    skipped : mapping of reason to int
+        Pairs that were left out, counted once each, not once an order.
+    """
+
+    roles: tuple[str, ...]
+    entities: tuple[Span, ...]
+    arguments: Int32
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.arguments)
+
+    @property
+    def spans(self) -> Int32:
+        """Token offsets, int32 (n, 2 * n_roles): start, end (exclusive); -1, -1 = absent."""
+        bounds = [(span.start, span.end) for span in self.entities]
+        table = np.array([*bounds, (-1, -1)], np.int32)
+        return table[self.arguments].reshape(len(self), -1)
+
+    def record_arguments(self, row: Sequence[int]) -> tuple[Argument, ...]:
+        """Stored form of the entities that `row`, one index a role, names."""
+        named = zip(self.roles, row, strict=True)
+        return tuple(Argument.of(role, self.entities[j]) for role, j in named if j >= 0)
+
+
+CandidateGenerator: TypeAlias = Callable[..., Candidates]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntityPairs:
+    """Pairs of entities that stand near each other.
+
+    Parameters
+    ----------
+    spans_key : str, optional
+        Take ``doc.spans[spans_key]`` (may nest and overlap); None: ``doc.ents``.
+    entity_pairs : list of [label, label]
+        Allowed entity labels as [head, tail]; empty: every pair.
+    max_tokens : int, optional
+        Most tokens that may stand between the two.
+    max_sentences : int
+        Most sentences that the pair may touch; 1: the same sentence.
+    max_candidates : int
+        Most candidates in one Doc; what is cut is counted.
+    """
+
+    spans_key: str | None = None
+    entity_pairs: Sequence[Sequence[str]] = ()
+    max_tokens: int | None = None
+    max_sentences: int = 1
+    max_candidates: int = 10_000
+
+    def __post_init__(self) -> None:
+        for name in ("max_tokens", "max_sentences", "max_candidates"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name} is {value}; give at least 1.")
+        for pair in self.entity_pairs:
+            if len(pair) != 2:
+                raise ValueError(
+                    f"entity_pairs holds {list(pair)}; give [head label, tail label] pairs."
+                )
+
+    def __call__(self, doc: Doc, *, ordered: bool = True) -> Candidates:
+        """Candidates of `doc`; both orders of a pair, or document order alone."""
+        entities = self.entities(doc)
+        allowed = {(head, tail) for head, tail in self.entity_pairs}
+        skipped: Counter[str] = Counter()
+        rows: list[tuple[int, int]] = []
+        for first, second in self._near(doc, entities, skipped):
+            labels = entities[first].label_, entities[second].label_
+            forward = not allowed or labels in allowed
+            backward = not allowed or labels[::-1] in allowed
+            orders = [(first, second)] * forward + [(second, first)] * backward
+            if not ordered:
+                orders = [(first, second)] * (forward or backward)
+            if not orders:
+                skipped["entity_labels"] += 1
+            elif len(rows) + len(orders) > self.max_candidates:
+                skipped["max_candidates"] += 1
+            else:
+                rows += orders
+        arguments = np.array(rows, np.int32).reshape(len(rows), 2)
+        return Candidates(("head", "tail"), entities, arguments, dict(skipped))
+
+    def entities(self, doc: Doc) -> tuple[Span, ...]:
+        """The spans that may be arguments, in document order, longer ones first."""
+        if self.spans_key is None:
+            spans = list(doc.ents)
+        else:
+            spans = list(doc.spans[self.spans_key]) if self.spans_key in doc.spans else []
+        return tuple(sorted(spans, key=lambda span: (span.start, -span.end)))
+
+    def _near(
+        self, doc: Doc, entities: Sequence[Span], skipped: Counter[str]
+    ) -> list[tuple[int, int]]:
+        """Pairs within the window, in document order; the others are counted."""
+        sentence = _sentence_numbers(doc)
+        pairs = []
+        n = len(entities)
+        for i, first in enumerate(entities):
+            for j in range(i + 1, n):  # starts rise, so once out of reach is out for good
+                second = entities[j]
+                if sentence[second.start] - sentence[first.start] >= self.max_sentences:
+                    skipped["cross_sentence"] += n - j
+                    break
+                if self.max_tokens is not None and second.start - first.end > self.max_tokens:
+                    skipped["max_tokens"] += n - j
+                    break
+                pairs.append((i, j))
+        return pairs
+
+
+def _sentence_numbers(doc: Doc) -> Sequence[int]:
+    """Number of the sentence of each token; all 0 where no sentence is known."""
+    if not doc.has_annotation("SENT_START"):
+        return [0] * len(doc)
+    numbers: list[int] = np.cumsum([token.is_sent_start is True for token in doc]).tolist()
+    return numbers

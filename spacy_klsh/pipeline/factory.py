@@ -1,0 +1,198 @@
+"""What spaCy finds through entry points: the factory and the registered makers.
+
+spaCy imports this module whenever any pipeline is built, so it imports spaCy alone;
+each maker imports what it makes. Annotations are evaluated by spaCy's config system,
+so this file has no postponed ones.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Union  # noqa: UP035
+
+from spacy.language import Language
+from spacy.util import registry
+
+Maker = Callable[..., Any]
+
+NO_PAIRS: List[List[str]] = []  # noqa: UP006
+PATH_ONLY = ["path"]
+LEMMA_AND_POS = ["lemma", "pos"]
+
+DEFAULT_CONFIG = {
+    "attr": "relations",
+    "threshold": None,
+    "direction": "ordered",
+    "seed": 0,
+    "candidates": {"@misc": "spacy-klsh.entity_pairs.v1"},
+    "views": {"@misc": "spacy-klsh.views.v1"},
+    "kernel": {"@misc": "spacy-klsh.subsequence_kernel.v1"},
+    "hashing": {"@misc": "spacy-klsh.klsh.v1"},
+    "classifier": {"@misc": "spacy-klsh.subspace.v1"},
+    "scorer": {"@scorers": "spacy-klsh.relation_scorer.v1"},
+}
+SCORE_WEIGHTS = {
+    "rel_micro_f": 1.0,
+    "rel_micro_p": 0.0,
+    "rel_micro_r": 0.0,
+    "rel_macro_f": 0.0,
+    "rel_per_type": None,
+    "rel_candidate_recall": None,
+}
+
+
+@Language.factory(
+    "klsh_relations",
+    assigns=["doc._.relations"],
+    requires=["token.dep", "token.head"],
+    default_config=DEFAULT_CONFIG,
+    default_score_weights=SCORE_WEIGHTS,
+)
+def make_klsh_relations(
+    nlp: Language,
+    name: str,
+    attr: str,
+    threshold: Optional[float],
+    direction: str,
+    seed: int,
+    candidates: Maker,
+    views: Maker,
+    kernel: Any,
+    hashing: Maker,
+    classifier: Maker,
+    scorer: Optional[Maker],
+) -> Any:
+    """Build the pipeline component, see `spacy_klsh.pipeline.component`."""
+    from .component import RelationExtractor
+
+    return RelationExtractor(
+        nlp.vocab,
+        name,
+        attr=attr,
+        threshold=threshold,
+        direction=direction,
+        seed=seed,
+        candidates=candidates,
+        views=views,
+        kernel=kernel,
+        hashing=hashing,
+        classifier=classifier,
+        scorer=scorer,
+    )
+
+
+@registry.misc("spacy-klsh.entity_pairs.v1")
+def make_entity_pairs(
+    spans_key: Optional[str] = None,
+    entity_pairs: List[List[str]] = NO_PAIRS,  # noqa: UP006
+    max_tokens: Optional[int] = None,
+    max_sentences: int = 1,
+    max_candidates: int = 10_000,
+) -> Maker:
+    """Pairs of near entities as candidates, see `spacy_klsh.pipeline.candidates`."""
+    from .candidates import EntityPairs
+
+    return EntityPairs(
+        spans_key=spans_key,
+        entity_pairs=entity_pairs,
+        max_tokens=max_tokens,
+        max_sentences=max_sentences,
+        max_candidates=max_candidates,
+    )
+
+
+@registry.misc("spacy-klsh.views.v1")
+def make_views(
+    names: List[str] = PATH_ONLY,  # noqa: UP006
+    attributes: List[str] = LEMMA_AND_POS,  # noqa: UP006
+    blind: bool = True,
+) -> Maker:
+    """Views of candidates, see `spacy_klsh.pipeline.extraction`."""
+    from .extraction import ViewExtractor
+
+    return ViewExtractor(names=tuple(names), attributes=tuple(attributes), blind=blind)
+
+
+@registry.misc("spacy-klsh.subsequence_kernel.v1")
+def make_subsequence_kernel(
+    decay: float = 0.5,
+    max_length: int = 4,
+    length_weights: Optional[List[float]] = None,  # noqa: UP006
+    threshold: float = 0.4,
+    attribute_weights: Optional[List[float]] = None,  # noqa: UP006
+    sigma: Optional[Dict[str, float]] = None,  # noqa: UP006
+    interleaved: bool = False,
+    view: str = "path",
+) -> Any:
+    """Path kernel, see `spacy_klsh.kernels.subsequence`."""
+    from ..kernels.subsequence import SubsequenceKernel
+
+    return SubsequenceKernel(
+        decay=decay,
+        max_length=max_length,
+        length_weights=None if length_weights is None else tuple(length_weights),
+        threshold=threshold,
+        attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
+        sigma=sigma,
+        interleaved=interleaved,
+        view=view,
+    )
+
+
+@registry.misc("spacy-klsh.klsh.v1")
+def make_klsh(
+    family: str = "kulis",
+    n_references: int = 100,
+    n_bits: int = 1000,
+    subset_size: int = 2,
+) -> Maker:
+    """Hashing still without its kernel and seed, see `spacy_klsh.hashing.klsh`."""
+    from ..hashing.klsh import KLSH
+
+    settings = {
+        "family": family,
+        "n_references": n_references,
+        "n_bits": n_bits,
+        "subset_size": subset_size,
+    }
+    return partial(KLSH, **settings)  # type: ignore[arg-type]
+
+
+@registry.misc("spacy-klsh.subspace.v1")
+def make_subspace(
+    n_members: int = 250,
+    bits_per_member: Optional[int] = 30,
+    min_samples_leaf: int = 1,
+    class_weight: Optional[str] = None,
+) -> Maker:
+    """Random subspace ensemble without its seed, see `spacy_klsh.classifiers.subspace`."""
+    from ..classifiers.subspace import SubspaceClassifier
+
+    settings = {
+        "n_members": n_members,
+        "bits_per_member": bits_per_member,
+        "min_samples_leaf": min_samples_leaf,
+        "class_weight": class_weight,
+    }
+    return partial(SubspaceClassifier, **settings)  # type: ignore[arg-type]
+
+
+@registry.scorers("spacy-klsh.relation_scorer.v1")
+def make_relation_scorer() -> Maker:
+    """Scorer against all gold relations, see `spacy_klsh.pipeline.scoring`."""
+    from .scoring import score_relations
+
+    return score_relations
+
+
+@registry.readers("spacy-klsh.RelationCorpus.v1")
+def make_relation_corpus(
+    path: Optional[Union[str, Path]],
+    gold_entities: bool = True,
+    spans_key: Optional[str] = None,
+    limit: int = 0,
+) -> Maker:
+    """Corpus reader that can give gold entities, see `spacy_klsh.pipeline.readers`."""
+    from .readers import RelationCorpus
+
+    return RelationCorpus(path, gold_entities=gold_entities, spans_key=spans_key, limit=limit)

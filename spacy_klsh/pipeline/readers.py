@@ -1,0 +1,98 @@
+"""Corpus reader for training and evaluation with gold entities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span, SpanGroup
+from spacy.training import Example
+
+from .relations import register_extensions
+
+
+class RelationCorpus:
+    """Reads ``.spacy`` files; registered as ``spacy-klsh.RelationCorpus.v1``.
+
+    The predicted Doc has the tokens and sentence starts of the reference, so that
+    entities keep their boundaries.
+
+    Parameters
+    ----------
+    path : path of a ``.spacy`` file, or a directory of them
+        They must have been written with ``DocBin(store_user_data=True)``, or the gold
+        relations are not in them.
+    gold_entities : bool
+        Give the predicted Doc the gold entities, so that relations are scored apart
+        from entity recognition. Other tokens are blocked: an entity recognizer in the
+        pipeline adds nothing.
+    spans_key : str, optional
+        Copy ``doc.spans[spans_key]`` too.
+    limit : int
+        Read only so many Docs; 0: all.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None,
+        *,
+        gold_entities: bool = True,
+        spans_key: str | None = None,
+        limit: int = 0,
+    ) -> None:
+        self.path = path
+        self.gold_entities = gold_entities
+        self.spans_key = spans_key
+        self.limit = limit
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Examples with untouched predicted Docs.
+
+        Raises
+        ------
+        ValueError
+            If the path does not exist or holds no ``.spacy`` file.
+        """
+        register_extensions()
+        for reference in islice(self._docs(nlp), self.limit or None):
+            yield Example(self._predicted(reference), reference)
+
+    def _docs(self, nlp: Language) -> Iterator[Doc]:
+        path = Path(self.path or "")
+        files = sorted(path.glob("**/*.spacy")) if path.is_dir() else [path]
+        if self.path is None or not files or not files[0].exists():
+            raise ValueError(
+                f"no .spacy file at {self.path!r}; make one with `spacy-klsh convert` or "
+                "DocBin(store_user_data=True), and name it in [paths] of the config."
+            )
+        for file in files:
+            yield from DocBin().from_disk(file).get_docs(nlp.vocab)
+
+    def _predicted(self, reference: Doc) -> Doc:
+        words = [token.text for token in reference]
+        spaces = [bool(token.whitespace_) for token in reference]
+        starts = None
+        if reference.has_annotation("SENT_START"):
+            starts = [token.is_sent_start for token in reference]
+        doc = Doc(reference.vocab, words=words, spaces=spaces, sent_starts=starts)
+        if self.gold_entities:
+            give_entities(doc, reference, self.spans_key)
+        return doc
+
+
+def give_entities(doc: Doc, reference: Doc, spans_key: str | None = None) -> None:
+    """Copy the entities of `reference`, which has the same tokens, and block all others."""
+    doc.set_ents(
+        [_moved(span, doc) for span in reference.ents],
+        blocked=[doc[token.i : token.i + 1] for token in reference if not token.ent_type],
+        default="unmodified",
+    )
+    if spans_key is not None and spans_key in reference.spans:
+        group = [_moved(span, doc) for span in reference.spans[spans_key]]
+        doc.spans[spans_key] = SpanGroup(doc, name=spans_key, spans=group)
+
+
+def _moved(span: Span, doc: Doc) -> Span:
+    return Span(doc, span.start, span.end, label=span.label_, span_id=span.id_)

@@ -1,0 +1,148 @@
+"""Precision, recall and F1 against all gold relations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from spacy.training import Example
+
+from .candidates import CandidateGenerator, Candidates
+from .relations import Argument, Record, read_records
+
+Places = tuple[tuple[str, int, int], ...]
+Key = tuple[str, Places]
+Matches = Callable[[Record, Record], bool]
+
+
+def score_relations(
+    examples: Iterable[Example],
+    *,
+    attr: str = "relations",
+    direction: str = "ordered",
+    candidates: CandidateGenerator | None = None,
+    **_: Any,
+) -> dict[str, Any]:
+    """Scores of the predicted relations of `examples`.
+
+    A predicted relation is right if a gold one has its label, roles and character
+    offsets; relaxed, if the arguments overlap. Gold relations whose entity or pair
+    was never found count as missed. With direction "none", roles may be swapped.
+
+    Returns
+    -------
+    dict
+        ``rel_micro_p/r/f``, ``rel_macro_f`` (mean F1 of the labels in gold or
+        prediction), ``rel_per_type`` ({label: {p, r, f}}), ``rel_relaxed_micro_p/r/f``
+        and ``rel_candidate_recall`` (share of gold relations for which `candidates`
+        proposes the pair), fractions of 1; all None if no Doc has gold relations.
+        With another `attr` the prefix is ``<attr>_``.
+    """
+    strict: Counter[tuple[str, str]] = Counter()
+    relaxed: Counter[tuple[str, str]] = Counter()
+    reached, n_gold, annotated = 0, 0, False
+    for example in examples:
+        gold = read_records(example.reference, attr)
+        if gold is None:
+            continue
+        annotated = True
+        gold = _distinct(gold, direction)
+        found = _distinct(read_records(example.predicted, attr) or [], direction)
+        strict += _count(gold, found, _same)
+        relaxed += _count(gold, found, _overlapping)
+        n_gold += len(gold)
+        if candidates is not None and gold:
+            ordered = direction == "ordered"
+            pairs = _proposed(candidates(example.predicted, ordered=ordered), ordered)
+            reached += sum(_pair(record.arguments, ordered) in pairs for record in gold)
+    prefix = "rel" if attr == "relations" else attr
+    if not annotated:
+        return {f"{prefix}_{name}": None for name in _NAMES}
+    labels = sorted({label for label, _ in strict})
+    per_type = {label: _prf(strict, [label]) for label in labels}
+    micro, loose = _prf(strict, labels), _prf(relaxed, labels)
+    values = [
+        *micro.values(),
+        sum(scores["f"] for scores in per_type.values()) / max(len(labels), 1),
+        per_type,
+        *loose.values(),
+        reached / n_gold if candidates is not None and n_gold else None,
+    ]
+    return {f"{prefix}_{name}": value for name, value in zip(_NAMES, values, strict=True)}
+
+
+_NAMES = (
+    "micro_p",
+    "micro_r",
+    "micro_f",
+    "macro_f",
+    "per_type",
+    "relaxed_micro_p",
+    "relaxed_micro_r",
+    "relaxed_micro_f",
+    "candidate_recall",
+)
+
+
+def _key(record: Record) -> Key:
+    return record.label, _pair(record.arguments, ordered=True)
+
+
+def _distinct(records: Sequence[Record], direction: str) -> list[Record]:
+    """Records without repetition; undirected ones in document order."""
+    if direction == "none":
+        records = [record._replace(arguments=_in_order(record.arguments)) for record in records]
+    return list({_key(record): record for record in records}.values())
+
+
+def _in_order(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
+    """The same spans with the roles handed out in document order."""
+    places = sorted(arguments, key=lambda a: (a.start, -a.end))
+    roles = sorted(a.role for a in arguments)
+    return tuple(place._replace(role=role) for place, role in zip(places, roles, strict=True))
+
+
+def _count(gold: list[Record], found: list[Record], match: Matches) -> Counter[tuple[str, str]]:
+    """Numbers of (label, "tp" | "fp" | "fn"); each gold relation is matched once."""
+    counts: Counter[tuple[str, str]] = Counter()
+    left = list(gold)
+    for record in found:
+        partner = next((other for other in left if match(record, other)), None)
+        if partner is not None:
+            left.remove(partner)
+        counts[record.label, "fp" if partner is None else "tp"] += 1
+    counts.update((record.label, "fn") for record in left)
+    return counts
+
+
+def _same(x: Record, y: Record) -> bool:
+    return _key(x) == _key(y)
+
+
+def _overlapping(x: Record, y: Record) -> bool:
+    others = {argument.role: argument for argument in y.arguments}
+    return (
+        x.label == y.label
+        and {argument.role for argument in x.arguments} == set(others)
+        and all(a.start < others[a.role].end and others[a.role].start < a.end for a in x.arguments)
+    )
+
+
+def _prf(counts: Counter[tuple[str, str]], labels: Sequence[str]) -> dict[str, float]:
+    tp, fp, fn = (sum(counts[label, kind] for label in labels) for kind in ("tp", "fp", "fn"))
+    return {
+        "p": tp / (tp + fp) if tp + fp else 0.0,
+        "r": tp / (tp + fn) if tp + fn else 0.0,
+        "f": 2 * tp / (2 * tp + fp + fn) if tp else 0.0,
+    }
+
+
+def _pair(arguments: Sequence[Argument], ordered: bool) -> Places:
+    """Where the arguments stand; with their roles only if the order means something."""
+    return tuple(sorted((a.role if ordered else "", a.start, a.end) for a in arguments))
+
+
+def _proposed(candidates: Candidates, ordered: bool) -> set[Places]:
+    rows = candidates.arguments.tolist()
+    return {_pair(candidates.record_arguments(row), ordered) for row in rows}
