@@ -23,7 +23,7 @@ _HOMES = {
     "SubsequenceKernel": "kernels.subsequence",
     "register_extensions": "pipeline.relations",
 }
-__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:

@@ -63,7 +63,7 @@ def own_similarity(x: Structures, *, threshold: float) -> tuple[Float32, Int64]:
     starts : int64 array (n + 1,)
     """
     starts = np.concatenate([[0], np.cumsum(x.lengths**2)]).astype(np.int64)
-    has_vector = x.vectors.any(axis=1)
+    has_vector = np.any(x.vectors != 0, axis=1)
     values = _own_similarity(
         x.nodes, x.offsets, starts, x.vectors, has_vector, np.float32(threshold)
     )
@@ -79,9 +79,7 @@ def _threshold_cosine(cosine: np.float32, threshold: np.float32) -> np.float32:
 
 
 @njit(nogil=True, cache=True)
-def _cross_similarity(
-    x: Float32, columns: Float32, equal: Int32, threshold: np.float32
-) -> Float32:
+def _cross_similarity(x: Float32, columns: Float32, equal: Int32, threshold: np.float32) -> Float32:
     n, m, dim = len(x), columns.shape[1], len(columns)
     out = np.zeros((n, m), np.float32)
     for i in range(n):

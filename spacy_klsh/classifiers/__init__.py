@@ -1,0 +1,1 @@
+"""From encoded candidates to probabilities of labels."""

@@ -13,6 +13,7 @@ from ..hashing.codes import Uint64
 from ..structures import Float32, Int32, Int64
 from .encoded import Encoded
 
+Uint32 = NDArray[np.uint32]
 ClassWeight = Literal["balanced"] | Mapping[int, float] | None
 
 
@@ -21,6 +22,8 @@ class SubspaceClassifier:
 
     scikit-learn grows the trees; they are then kept as flat arrays and walked over
     packed bits, which gives the same probabilities without scikit-learn.
+    ``joblib.parallel_config("threading", n_jobs=...)`` around `fit` grows the same
+    trees in threads.
 
     Parameters
     ----------
@@ -32,16 +35,16 @@ class SubspaceClassifier:
     min_samples_leaf : int
         Training candidates that a leaf must hold.
     class_weight : "balanced", mapping of label id to weight, optional
+        Weights are finite and above 0; a label without one has 1.
     seed : int
 
     Attributes
     ----------
     roots_ : int64 array (n_members,)
         First node of each tree.
-    bits_ : int32 array (n_nodes,)
-        Bit that a node looks at; -1 for a leaf.
-    left_, right_ : int32 arrays (n_nodes,)
-        Child for a bit of 0 and of 1; at a leaf ``left_`` is its row in `values_`.
+    nodes_ : int32 array (n_nodes, 2)
+        Bit that a node looks at, and its child for a bit of 0; the next row is the
+        child for 1. At a leaf: -1, and its row in `values_`.
     values_ : float32 array (n_values, n_labels)
         Distinct label distributions of the leaves.
     n_bits_ : int
@@ -53,9 +56,7 @@ class SubspaceClassifier:
     """
 
     roots_: Int64
-    bits_: Int32
-    left_: Int32
-    right_: Int32
+    nodes_: Int32
     values_: Float32
     n_bits_: int
 
@@ -68,10 +69,18 @@ class SubspaceClassifier:
         class_weight: ClassWeight = None,
         seed: int = 0,
     ) -> None:
-        if n_members < 1 or min_samples_leaf < 1 or (bits_per_member or 1) < 1:
+        sizes = [n_members, min_samples_leaf, 1 if bits_per_member is None else bits_per_member]
+        if min(sizes) < 1:
             raise ValueError(
                 f"n_members = {n_members}, bits_per_member = {bits_per_member}, min_samples_leaf "
                 f"= {min_samples_leaf}: all must be at least 1."
+            )
+        if isinstance(class_weight, Mapping) and not all(
+            0 < weight < np.inf for weight in class_weight.values()
+        ):
+            raise ValueError(
+                f"class_weight is {dict(class_weight)}, but weights must be finite and above 0; "
+                "to ignore a label, leave its candidates out."
             )
         self.n_members = n_members
         self.bits_per_member = bits_per_member
@@ -95,16 +104,21 @@ class SubspaceClassifier:
         Raises
         ------
         ValueError
-            If `y` holds one label only.
+            If `y` holds one label only, or labels outside ``0 .. n_labels - 1``.
         """
         labels, y = np.unique(y, return_inverse=True)
         if len(labels) < 2:
             raise ValueError(
-                f"all {len(y)} training candidates have one label (id {labels}); at least two "
-                "are needed, so annotate relations and unrelated pairs."
+                f"all {len(y)} training candidates have one label (ids {labels.tolist()}); at "
+                "least two are needed, so annotate relations and unrelated pairs."
+            )
+        n_labels = int(labels[-1]) + 1 if n_labels is None else n_labels
+        if labels[0] < 0 or labels[-1] >= n_labels:
+            raise ValueError(
+                f"label ids are {labels[0]}..{labels[-1]}, but {n_labels} labels have ids from 0 "
+                f"to {n_labels - 1}; raise n_labels or number the labels anew."
             )
         self.n_bits_ = x.codes.n_bits
-        n_labels = int(labels[-1]) + 1 if n_labels is None else n_labels
         ensemble = self.estimator(labels).fit(x.codes.bits(), y)
         self._flatten(ensemble, labels, n_labels)
         return self
@@ -128,32 +142,23 @@ class SubspaceClassifier:
         )
 
     def _flatten(self, ensemble: Any, labels: NDArray[Any], n_labels: int) -> None:
-        roots, bits, lefts, rights, values = [0], [], [], [], []
-        subspaces = getattr(ensemble, "estimators_features_", [np.arange(self.n_bits_)] * len(
-            ensemble.estimators_
-        ))
-        n_leaves = 0
-        for member, subspace in zip(ensemble.estimators_, subspaces, strict=True):
-            tree = member.tree_
-            leaf = tree.children_left < 0
-            rows = n_leaves + np.cumsum(leaf) - 1
-            distribution = np.zeros((leaf.sum(), n_labels))
-            columns = labels[member.classes_.astype(int)]
-            distribution[:, columns] = tree.value[leaf, 0]
-            distribution /= distribution.sum(axis=1, keepdims=True)
-            values.append(distribution.astype(np.float32))
-            bits.append(np.where(leaf, -1, subspace[np.where(leaf, 0, tree.feature)]))
-            lefts.append(np.where(leaf, rows, roots[-1] + tree.children_left))
-            rights.append(np.where(leaf, -1, roots[-1] + tree.children_right))
-            n_leaves += int(leaf.sum())
-            roots.append(roots[-1] + tree.node_count)
-        self.values_, distinct = np.unique(np.concatenate(values), axis=0, return_inverse=True)
+        members = ensemble.estimators_
+        every_bit = [np.arange(self.n_bits_)] * len(members)
+        subspaces = getattr(ensemble, "estimators_features_", every_bit)
+        roots, nodes, values = [0], [], []
+        for member, subspace in zip(members, subspaces, strict=True):
+            tree, columns = member.tree_, labels[member.classes_.astype(int)]
+            flat, leaves = _pair_siblings(tree, subspace, roots[-1])
+            distributions = np.zeros((len(leaves), n_labels))
+            distributions[:, columns] = tree.value[leaves, 0]
+            distributions /= distributions.sum(axis=1, keepdims=True)
+            values.append(distributions.astype(np.float32))
+            nodes.append(flat)
+            roots.append(roots[-1] + len(flat))
         self.roots_ = np.array(roots[:-1], np.int64)
-        self.bits_ = np.concatenate(bits).astype(np.int32)
-        self.right_ = np.concatenate(rights).astype(np.int32)
-        left = np.concatenate(lefts)
-        left[self.bits_ < 0] = distinct.ravel()
-        self.left_ = left.astype(np.int32)
+        self.nodes_ = np.concatenate(nodes)
+        self.values_, rows = np.unique(np.concatenate(values), axis=0, return_inverse=True)
+        self.nodes_[self.nodes_[:, 0] < 0, 1] = rows.ravel()
 
     def predict_proba(self, x: Encoded) -> Float32:
         """Probabilities, float32 (n, n_labels); column 0 is "no relation"."""
@@ -162,18 +167,13 @@ class SubspaceClassifier:
                 f"codes have {x.codes.n_bits} bits but training had {self.n_bits_}; use the "
                 "hashing that this classifier was trained with."
             )
-        words = x.codes.words
-        return _mean_of_members(
-            words, self.roots_, self.bits_, self.left_, self.right_, self.values_
-        )
+        return _mean_of_members(x.codes.words, self.roots_, self.nodes_, self.values_)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything that `predict_proba` needs, as arrays."""
         return {
             "roots": self.roots_,
-            "bits": self.bits_,
-            "left": self.left_,
-            "right": self.right_,
+            "nodes": self.nodes_,
             "values": self.values_,
             "n_bits": np.array(self.n_bits_, np.int64),
         }
@@ -184,50 +184,97 @@ class SubspaceClassifier:
         Raises
         ------
         ValueError
-            If they do not describe trees over `n_bits` bits.
+            If one is missing, or they do not describe trees over `n_bits` bits.
         """
-        self.roots_, self.bits_ = state["roots"], state["bits"]
-        self.left_, self.right_ = state["left"], state["right"]
-        self.values_, self.n_bits_ = state["values"], int(state["n_bits"])
-        _check_trees(self)
+        arrays = _checked(state)
+        self.roots_, self.nodes_ = arrays["roots"], arrays["nodes"]
+        self.values_, self.n_bits_ = arrays["values"], int(arrays["n_bits"])
         return self
 
 
-def _check_trees(trees: SubspaceClassifier) -> None:
-    """Children follow their parent, so a walk ends, and nothing points outside."""
-    n = len(trees.bits_)
-    position = np.arange(n)
-    leaf = trees.bits_ < 0
-    fits = (
-        len(trees.left_) == len(trees.right_) == n
-        and n > 0
-        and len(trees.roots_) > 0
-        and ((trees.roots_ >= 0) & (trees.roots_ < n)).all()
-        and (trees.bits_ < trees.n_bits_).all()
-        and ((trees.left_ >= 0) & (trees.left_ < len(trees.values_)))[leaf].all()
-        and ((trees.left_ > position) & (trees.left_ < n))[~leaf].all()
-        and ((trees.right_ > position) & (trees.right_ < n))[~leaf].all()
-    )
-    if not fits:
+def _pair_siblings(tree: Any, subspace: Int64, start: int) -> tuple[Int32, Int64]:
+    """Rows of `nodes_` for one tree, and which of its nodes became a leaf row, in order.
+
+    scikit-learn numbers children after their parent, but apart from each other.
+    """
+    inner = np.flatnonzero(tree.children_left >= 0)
+    order = np.append(0, np.stack([tree.children_left[inner], tree.children_right[inner]], axis=1))
+    nodes = np.full((len(order), 2), -1, np.int32)
+    nodes[inner, 0] = subspace[tree.feature[inner]]
+    nodes[inner, 1] = start + 1 + 2 * np.arange(len(inner))
+    nodes = nodes[order]
+    return nodes, order[nodes[:, 0] < 0]
+
+
+def _checked(state: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The four arrays in C order, if they are safe to predict with."""
+    kinds = {"roots": ("int64", 1), "nodes": ("int32", 2), "values": ("float32", 2)}
+    arrays = {}
+    for name, (dtype, ndim) in {**kinds, "n_bits": ("int64", 0)}.items():
+        array = state.get(name)
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != ndim:
+            kind = f"{getattr(array, 'dtype', type(array))} {getattr(array, 'shape', '')}"
+            raise ValueError(
+                f"{name} is {kind}, but trees need {dtype} in {ndim} dimensions; the file is "
+                "damaged, train again."
+            )
+        arrays[name] = np.asarray(array, order="C")
+    if not _are_trees(arrays["roots"], arrays["nodes"], arrays["values"], int(arrays["n_bits"])):
         raise ValueError("the stored trees are inconsistent; the file is damaged, train again.")
+    return arrays
+
+
+def _are_trees(roots: Int64, nodes: Int32, values: Float32, n_bits: int) -> bool:
+    """Children follow their parent, so a walk ends; nothing points outside; leaves sum to 1."""
+    if nodes.shape[1] != 2 or len(roots) == 0:
+        return False
+    bits, targets = nodes.T
+    leaf = bits < 0
+    child, row = targets[~leaf], targets[leaf]
+    return bool(
+        ((roots >= 0) & (roots < len(nodes))).all()
+        and ((bits >= -1) & (bits < n_bits)).all()
+        and ((child > np.flatnonzero(~leaf)) & (child < len(nodes) - 1)).all()
+        and ((row >= 0) & (row < len(values))).all()
+        and (values >= 0).all()
+        and (np.abs(values.sum(axis=1, dtype=np.float64) - 1) < 1e-5).all()
+    )
 
 
 @njit(nogil=True, cache=True)
-def _mean_of_members(
-    words: Uint64, roots: Int64, bits: Int32, left: Int32, right: Int32, values: Float32
-) -> Float32:
+def _mean_of_members(words: Uint64, roots: Int64, nodes: Int32, values: Float32) -> Float32:
     n, n_labels = len(words), values.shape[1]
     total = np.zeros((n, n_labels), np.float64)
+    place, walking = np.empty(n, np.uint32), np.empty(n, np.uint32)
     for root in roots:  # one tree at a time stays in the cache
+        place[:] = root
+        _walk(words, nodes, place, walking)
         for i in range(n):
-            node = root
-            while bits[node] >= 0:
-                bit = bits[node]
-                if (words[i, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
-                    node = np.int64(right[node])
-                else:
-                    node = np.int64(left[node])
-            row = left[node]
+            row = nodes[place[i], 1]
             for k in range(n_labels):
                 total[i, k] += values[row, k]
     return (total / len(roots)).astype(np.float32)
+
+
+@njit(nogil=True, cache=True)
+def _walk(words: Uint64, nodes: Int32, place: Uint32, walking: Uint32) -> None:
+    """Move `place`, the root for every code, to the leaf of each code.
+
+    All codes go down a step at a time, for a processor can neither foresee where a
+    single walk turns and ends nor begin the next before. Unsigned indices spare
+    numba's test for negative ones. `walking` is scratch of the same length.
+    """
+    n_walking = np.uint64(0)
+    for i in range(len(place)):
+        walking[n_walking] = i
+        n_walking += np.uint64(nodes[place[i], 0] >= 0)
+    while n_walking > 0:
+        kept = np.uint64(0)
+        for j in range(n_walking):
+            i = walking[j]
+            bit = nodes[place[i], 0]
+            one = (words[i, np.uint64(bit >> 6)] >> np.uint64(bit & 63)) & np.uint64(1)
+            place[i] = np.uint64(nodes[place[i], 1]) + one
+            walking[kept] = i
+            kept += np.uint64(nodes[place[i], 0] >= 0)
+        n_walking = kept

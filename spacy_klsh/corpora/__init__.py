@@ -1,0 +1,1 @@
+"""Public formats -> Docs with gold relations."""

@@ -1,0 +1,1 @@
+"""From kernel values to hash codes."""

@@ -94,8 +94,8 @@ def _margin_weights(
     biases = np.zeros(n)
     sign = np.ones(size)
     sign[: size // 2] = -1.0
-    for l in range(n):
-        gram = grams[l]
+    for bit in range(n):
+        gram = grams[bit]
         alpha = np.zeros(size)
         slope = -np.ones(size)  # gradient of the dual
         upper, lower = 0.0, 0.0
@@ -123,8 +123,8 @@ def _margin_weights(
             if 0.0 < alpha[t] < cost:
                 free += 1
                 total -= sign[t] * slope[t]
-        biases[l] = total / free if free else (upper + lower) / 2.0
-        weights[l] = alpha * sign
+        biases[bit] = total / free if free else (upper + lower) / 2.0
+        weights[bit] = alpha * sign
     return weights, biases
 
 
@@ -133,12 +133,12 @@ def _linear_bits(gram: Float32, members: Int32, weights: Float32, biases: Float3
     n, n_bits = len(gram), len(members)
     words = np.zeros((n, (n_bits + 63) // 64), np.uint64)
     for i in range(n):
-        for l in range(n_bits):
-            value = biases[l]
+        for bit in range(n_bits):
+            value = biases[bit]
             for k in range(members.shape[1]):
-                value += weights[l, k] * gram[i, members[l, k]]
+                value += weights[bit, k] * gram[i, members[bit, k]]
             if value > np.float32(0.0):
-                words[i, l >> 6] |= np.uint64(1) << np.uint64(l & 63)
+                words[i, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
     return words
 
 
@@ -147,11 +147,11 @@ def _nearest_bits(gram: Float32, subsets: Int32) -> Uint64:
     n, n_bits = len(gram), len(subsets)
     words = np.zeros((n, (n_bits + 63) // 64), np.uint64)
     for i in range(n):
-        for l in range(n_bits):
-            first, second = gram[i, subsets[l, 0, 0]], gram[i, subsets[l, 1, 0]]
+        for bit in range(n_bits):
+            first, second = gram[i, subsets[bit, 0, 0]], gram[i, subsets[bit, 1, 0]]
             for k in range(1, subsets.shape[2]):
-                first = max(first, gram[i, subsets[l, 0, k]])
-                second = max(second, gram[i, subsets[l, 1, k]])
+                first = max(first, gram[i, subsets[bit, 0, k]])
+                second = max(second, gram[i, subsets[bit, 1, k]])
             if first < second:
-                words[i, l >> 6] |= np.uint64(1) << np.uint64(l & 63)
+                words[i, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
     return words

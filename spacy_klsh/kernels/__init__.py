@@ -1,0 +1,1 @@
+"""Convolution kernels on structures."""

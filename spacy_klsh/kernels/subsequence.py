@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numba import njit
@@ -14,6 +14,7 @@ from ..similarity import SymbolTable, own_similarity
 from ..structures import Float32, Int32, Int64, Structures, Views
 
 Float64 = NDArray[np.float64]
+Floating = np.floating[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +178,7 @@ def _n_items(n_nodes: int, interleaved: bool) -> int:
 
 @njit(nogil=True, cache=True)
 def _combine(
-    edge: float, node: float, a: int, b: int, interleaved: bool, items: Float64
+    edge: Floating, node: Floating, a: int, b: int, interleaved: bool, items: Float64
 ) -> None:
     """Enter the similarity of node a and node b, with the edges into them, in `items`."""
     if not interleaved:
@@ -261,9 +262,7 @@ def _self_values(
                     node += attribute_weights[k] * row[k + 1]
                 _combine(edge, node, a, b, interleaved, items)
         n_items = _n_items(size, interleaved)
-        out[i] = _subsequence_value(
-            items, n_items, n_items, decay, length_weights, shorter, longer
-        )
+        out[i] = _subsequence_value(items, n_items, n_items, decay, length_weights, shorter, longer)
     return out
 
 

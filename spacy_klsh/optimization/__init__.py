@@ -1,0 +1,1 @@
+"""Making codes informative."""

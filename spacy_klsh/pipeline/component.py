@@ -6,6 +6,7 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,6 @@ from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import minibatch
 from spacy.vocab import Vocab
 
 from ..classifiers.encoded import Encoded
@@ -96,24 +96,26 @@ class RelationExtractor(Pipe):
         self.make_classifier = classifier
         self.classifier = classifier(seed=seed)
         self.scorer = scorer
-        self.scheme = LabelScheme((), direction)  # type: ignore[arg-type]
+        self.scheme = LabelScheme((), direction)
         self.thresholds: dict[str, float] = {}
         self.reference_labels: list[str] = []
         self.report: Counter[str] = Counter()
 
     @property
-    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
+    def labels(self) -> tuple[str, ...]:
         """Relation labels that it can predict; empty before training."""
         return self.scheme.labels
 
     def __call__(self, doc: Doc) -> Doc:
+        """Annotate one Doc in place."""
         self.set_annotations([doc], self.predict([doc]))
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Annotate a stream, one gram matrix a batch; a Doc that fails fails alone."""
-        for docs in minibatch(stream, size=batch_size):
-            yield from self._annotated(list(docs))
+        docs = iter(stream)
+        while batch := list(islice(docs, batch_size)):
+            yield from self._annotated(batch)
 
     def _annotated(self, docs: list[Doc]) -> Iterator[Doc]:
         try:
@@ -143,7 +145,7 @@ class RelationExtractor(Pipe):
         ordered = self.scheme.direction == "ordered"
         candidates = [self.candidates(doc, ordered=ordered) for doc in docs]
         views = [self.views(doc, found) for doc, found in zip(docs, candidates, strict=True)]
-        probabilities = self.probabilities([v for v, c in zip(views, candidates, strict=True) if len(c)])
+        probabilities = self.probabilities(views)
         ends = np.cumsum([len(found) for found in candidates])
         thresholds = self.effective_thresholds
         return [
@@ -156,12 +158,11 @@ class RelationExtractor(Pipe):
 
     def probabilities(self, views: Sequence[Views]) -> Any:
         """Class probabilities of all candidates in `views`, float32 (n, n_classes)."""
+        views = [view for view in views if len(view["path"])]
         if not views:
             return np.zeros((0, len(self.scheme.classes)), np.float32)
         joined = concat_views(views)
-        return self.classifier.predict_proba(
-            Encoded(self.hashing.transform(joined), None, joined)
-        )
+        return self.classifier.predict_proba(Encoded(self.hashing.transform(joined), None, joined))
 
     @property
     def effective_thresholds(self) -> dict[str, float]:

@@ -177,5 +177,6 @@ def _unit_vector(vocab: Vocab, symbol: str) -> Float32:
         vector = np.asarray(vocab.get_vector(form), np.float64)
         norm = np.sqrt((vector * vector).sum())
         if norm > 0:
-            return (vector / norm).astype(np.float32)
+            unit: Float32 = (vector / norm).astype(np.float32)
+            return unit
     return np.zeros(vocab.vectors_length, np.float32)

@@ -8,7 +8,7 @@ so this file has no postponed ones.
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Union  # noqa: UP035
+from typing import Any, Dict, List  # noqa: UP035
 
 from spacy.language import Language
 from spacy.util import registry
@@ -52,7 +52,7 @@ def make_klsh_relations(
     nlp: Language,
     name: str,
     attr: str,
-    threshold: Optional[float],
+    threshold: float | None,
     direction: str,
     seed: int,
     candidates: Maker,
@@ -60,7 +60,7 @@ def make_klsh_relations(
     kernel: Any,
     hashing: Maker,
     classifier: Maker,
-    scorer: Optional[Maker],
+    scorer: Maker | None,
 ) -> Any:
     """Build the pipeline component, see `spacy_klsh.pipeline.component`."""
     from .component import RelationExtractor
@@ -83,9 +83,9 @@ def make_klsh_relations(
 
 @registry.misc("spacy-klsh.entity_pairs.v1")
 def make_entity_pairs(
-    spans_key: Optional[str] = None,
+    spans_key: str | None = None,
     entity_pairs: List[List[str]] = NO_PAIRS,  # noqa: UP006
-    max_tokens: Optional[int] = None,
+    max_tokens: int | None = None,
     max_sentences: int = 1,
     max_candidates: int = 10_000,
 ) -> Maker:
@@ -117,10 +117,10 @@ def make_views(
 def make_subsequence_kernel(
     decay: float = 0.5,
     max_length: int = 4,
-    length_weights: Optional[List[float]] = None,  # noqa: UP006
+    length_weights: List[float] | None = None,  # noqa: UP006
     threshold: float = 0.4,
-    attribute_weights: Optional[List[float]] = None,  # noqa: UP006
-    sigma: Optional[Dict[str, float]] = None,  # noqa: UP006
+    attribute_weights: List[float] | None = None,  # noqa: UP006
+    sigma: Dict[str, float] | None = None,  # noqa: UP006
     interleaved: bool = False,
     view: str = "path",
 ) -> Any:
@@ -161,9 +161,9 @@ def make_klsh(
 @registry.misc("spacy-klsh.subspace.v1")
 def make_subspace(
     n_members: int = 250,
-    bits_per_member: Optional[int] = 30,
+    bits_per_member: int | None = 30,
     min_samples_leaf: int = 1,
-    class_weight: Optional[str] = None,
+    class_weight: str | None = None,
 ) -> Maker:
     """Random subspace ensemble without its seed, see `spacy_klsh.classifiers.subspace`."""
     from ..classifiers.subspace import SubspaceClassifier
@@ -187,9 +187,9 @@ def make_relation_scorer() -> Maker:
 
 @registry.readers("spacy-klsh.RelationCorpus.v1")
 def make_relation_corpus(
-    path: Optional[Union[str, Path]],
+    path: str | Path | None,
     gold_entities: bool = True,
-    spans_key: Optional[str] = None,
+    spans_key: str | None = None,
     limit: int = 0,
 ) -> Maker:
     """Corpus reader that can give gold entities, see `spacy_klsh.pipeline.readers`."""

@@ -196,7 +196,7 @@ def _damaged(reason: str) -> ValueError:
 
 
 def _unpacked(prefix: str, structures: Structures) -> Arrays:
-    arrays = {
+    arrays: Arrays = {
         f"{prefix}/nodes": structures.nodes,
         f"{prefix}/offsets": structures.offsets,
         f"{prefix}/vectors": structures.vectors,

@@ -73,7 +73,7 @@ class RelationCorpus:
     def _predicted(self, reference: Doc) -> Doc:
         words = [token.text for token in reference]
         spaces = [bool(token.whitespace_) for token in reference]
-        starts = None
+        starts: list[bool | int | None] | None = None
         if reference.has_annotation("SENT_START"):
             starts = [token.is_sent_start for token in reference]
         doc = Doc(reference.vocab, words=words, spaces=spaces, sent_starts=starts)

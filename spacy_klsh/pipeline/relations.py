@@ -232,7 +232,8 @@ def _set_relations(doc: Doc, relations: Iterable[Relation], attr: str) -> None:
     for relation in relations:
         if not isinstance(relation, Relation):
             raise ValueError(
-                f"{relation!r} is no Relation; set doc._.{attr} = [Relation(label, head=…, tail=…)]."
+                f"{relation!r} is no Relation; set doc._.{attr} = "
+                "[Relation(label, head=…, tail=…)]."
             )
         for role, span in relation.arguments.items():
             if span.doc is not doc:

@@ -1,0 +1,1 @@
+"""Texts in, relations out, without end."""

@@ -1,0 +1,20 @@
+"""``spacy-klsh``: one subcommand a file."""
+
+from __future__ import annotations
+
+import typer
+
+from .annotate import annotate
+from .convert import convert
+from .evaluate import evaluate
+from .show import show
+
+app = typer.Typer(
+    name="spacy-klsh",
+    help="Find relations between entities in text.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+for command in (annotate, evaluate, convert, show):
+    app.command()(command)

@@ -1,0 +1,41 @@
+"""Loading pipelines for the command line, with errors that say what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from ..pipeline.component import RelationExtractor
+
+
+def stop(message: object) -> NoReturn:
+    """End the command with exit code 1 and `message` on stderr."""
+    typer.secho(f"Error: {message}", err=True, fg=typer.colors.RED)
+    raise typer.Exit(1)
+
+
+def load(model: str) -> Language:
+    """The pipeline `model` (a package or a directory)."""
+    import spacy
+
+    try:
+        return spacy.load(model)
+    except (OSError, ValueError) as error:
+        stop(error)
+
+
+def relation_extractor(nlp: Language) -> RelationExtractor:
+    """The first klsh_relations component of `nlp`."""
+    from ..pipeline.component import RelationExtractor
+
+    for _, pipe in nlp.pipeline:
+        if isinstance(pipe, RelationExtractor):
+            return pipe
+    stop(
+        f"the pipeline has {nlp.pipe_names} but no klsh_relations; train one with "
+        "`python -m spacy train` (see the README)."
+    )
