@@ -22,8 +22,7 @@ class SubspaceClassifier:
 
     scikit-learn grows the trees; they are then kept as flat arrays and walked over
     packed bits, which gives the same probabilities without scikit-learn.
-    ``joblib.parallel_config("threading", n_jobs=...)`` around `fit` grows the same
-    trees in threads.
+    `fit` within ``joblib.parallel_config("threading", n_jobs=2)`` grows them in threads.
 
     Parameters
     ----------
@@ -69,19 +68,14 @@ class SubspaceClassifier:
         class_weight: ClassWeight = None,
         seed: int = 0,
     ) -> None:
-        sizes = [n_members, min_samples_leaf, 1 if bits_per_member is None else bits_per_member]
-        if min(sizes) < 1:
+        if min(n_members, min_samples_leaf, 1 if bits_per_member is None else bits_per_member) < 1:
             raise ValueError(
                 f"n_members = {n_members}, bits_per_member = {bits_per_member}, min_samples_leaf "
                 f"= {min_samples_leaf}: all must be at least 1."
             )
-        if isinstance(class_weight, Mapping) and not all(
-            0 < weight < np.inf for weight in class_weight.values()
-        ):
-            raise ValueError(
-                f"class_weight is {dict(class_weight)}, but weights must be finite and above 0; "
-                "to ignore a label, leave its candidates out."
-            )
+        weights = class_weight.values() if isinstance(class_weight, Mapping) else ()
+        if not all(0 < weight < np.inf for weight in weights):
+            raise ValueError(f"class_weight holds {list(weights)}; give finite weights above 0.")
         self.n_members = n_members
         self.bits_per_member = bits_per_member
         self.min_samples_leaf = min_samples_leaf
@@ -114,13 +108,9 @@ class SubspaceClassifier:
             )
         n_labels = int(labels[-1]) + 1 if n_labels is None else n_labels
         if labels[0] < 0 or labels[-1] >= n_labels:
-            raise ValueError(
-                f"label ids are {labels[0]}..{labels[-1]}, but {n_labels} labels have ids from 0 "
-                f"to {n_labels - 1}; raise n_labels or number the labels anew."
-            )
+            raise ValueError(f"labels {labels.tolist()} exceed 0..{n_labels - 1}; set n_labels.")
         self.n_bits_ = x.codes.n_bits
-        ensemble = self.estimator(labels).fit(x.codes.bits(), y)
-        self._flatten(ensemble, labels, n_labels)
+        self._flatten(self.estimator(labels).fit(x.codes.bits(), y), labels, n_labels)
         return self
 
     def estimator(self, labels: NDArray[Any]) -> Any:
@@ -151,7 +141,6 @@ class SubspaceClassifier:
             flat, leaves = _pair_siblings(tree, subspace, roots[-1])
             distributions = np.zeros((len(leaves), n_labels))
             distributions[:, columns] = tree.value[leaves, 0]
-            distributions /= distributions.sum(axis=1, keepdims=True)
             values.append(distributions.astype(np.float32))
             nodes.append(flat)
             roots.append(roots[-1] + len(flat))
@@ -171,12 +160,8 @@ class SubspaceClassifier:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything that `predict_proba` needs, as arrays."""
-        return {
-            "roots": self.roots_,
-            "nodes": self.nodes_,
-            "values": self.values_,
-            "n_bits": np.array(self.n_bits_, np.int64),
-        }
+        n_bits = np.array(self.n_bits_, np.int64)
+        return dict(roots=self.roots_, nodes=self.nodes_, values=self.values_, n_bits=n_bits)
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> SubspaceClassifier:
         """Take over the arrays of `state`.
@@ -186,45 +171,32 @@ class SubspaceClassifier:
         ValueError
             If one is missing, or they do not describe trees over `n_bits` bits.
         """
-        arrays = _checked(state)
+        kinds = {"roots": "int64 1d", "nodes": "int32 2d", "values": "float32 2d"}
+        kinds["n_bits"] = "int64 0d"
+        arrays = {name: np.asarray(state.get(name), order="C") for name in kinds}
+        found = {name: f"{array.dtype} {array.ndim}d" for name, array in arrays.items()}
+        if found != kinds or not _are_trees(**arrays):
+            raise ValueError(
+                f"the stored trees are {found}, but consistent ones are {kinds}; the file is "
+                "damaged, train again."
+            )
         self.roots_, self.nodes_ = arrays["roots"], arrays["nodes"]
         self.values_, self.n_bits_ = arrays["values"], int(arrays["n_bits"])
         return self
 
 
 def _pair_siblings(tree: Any, subspace: Int64, start: int) -> tuple[Int32, Int64]:
-    """Rows of `nodes_` for one tree, and which of its nodes became a leaf row, in order.
-
-    scikit-learn numbers children after their parent, but apart from each other.
-    """
+    """Rows of `nodes_` for one tree, and its nodes that became leaves, in their new order."""
     inner = np.flatnonzero(tree.children_left >= 0)
     order = np.append(0, np.stack([tree.children_left[inner], tree.children_right[inner]], axis=1))
     nodes = np.full((len(order), 2), -1, np.int32)
     nodes[inner, 0] = subspace[tree.feature[inner]]
     nodes[inner, 1] = start + 1 + 2 * np.arange(len(inner))
-    nodes = nodes[order]
+    nodes = nodes[order]  # keeps children behind their parent, as scikit-learn has them
     return nodes, order[nodes[:, 0] < 0]
 
 
-def _checked(state: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The four arrays in C order, if they are safe to predict with."""
-    kinds = {"roots": ("int64", 1), "nodes": ("int32", 2), "values": ("float32", 2)}
-    arrays = {}
-    for name, (dtype, ndim) in {**kinds, "n_bits": ("int64", 0)}.items():
-        array = state.get(name)
-        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != ndim:
-            kind = f"{getattr(array, 'dtype', type(array))} {getattr(array, 'shape', '')}"
-            raise ValueError(
-                f"{name} is {kind}, but trees need {dtype} in {ndim} dimensions; the file is "
-                "damaged, train again."
-            )
-        arrays[name] = np.asarray(array, order="C")
-    if not _are_trees(arrays["roots"], arrays["nodes"], arrays["values"], int(arrays["n_bits"])):
-        raise ValueError("the stored trees are inconsistent; the file is damaged, train again.")
-    return arrays
-
-
-def _are_trees(roots: Int64, nodes: Int32, values: Float32, n_bits: int) -> bool:
+def _are_trees(roots: Int64, nodes: Int32, values: Float32, n_bits: Int64) -> bool:
     """Children follow their parent, so a walk ends; nothing points outside; leaves sum to 1."""
     if nodes.shape[1] != 2 or len(roots) == 0:
         return False
@@ -247,8 +219,7 @@ def _mean_of_members(words: Uint64, roots: Int64, nodes: Int32, values: Float32)
     total = np.zeros((n, n_labels), np.float64)
     place, walking = np.empty(n, np.uint32), np.empty(n, np.uint32)
     for root in roots:  # one tree at a time stays in the cache
-        place[:] = root
-        _walk(words, nodes, place, walking)
+        _walk(words, nodes, root, place, walking)
         for i in range(n):
             row = nodes[place[i], 1]
             for k in range(n_labels):
@@ -257,24 +228,22 @@ def _mean_of_members(words: Uint64, roots: Int64, nodes: Int32, values: Float32)
 
 
 @njit(nogil=True, cache=True)
-def _walk(words: Uint64, nodes: Int32, place: Uint32, walking: Uint32) -> None:
-    """Move `place`, the root for every code, to the leaf of each code.
+def _walk(words: Uint64, nodes: Int32, root: int, place: Uint32, walking: Uint32) -> None:
+    """Set `place` to the leaf of each code; `walking` is scratch of the same length.
 
-    All codes go down a step at a time, for a processor can neither foresee where a
-    single walk turns and ends nor begin the next before. Unsigned indices spare
-    numba's test for negative ones. `walking` is scratch of the same length.
+    All codes go down one step at a time: of a walk on its own a processor foresees
+    neither turns nor end. Unsigned indices spare numba's test for negative ones.
     """
-    n_walking = np.uint64(0)
     for i in range(len(place)):
-        walking[n_walking] = i
-        n_walking += np.uint64(nodes[place[i], 0] >= 0)
+        place[i], walking[i] = root, i
+    n_walking = np.uint64(len(place) if nodes[root, 0] >= 0 else 0)
     while n_walking > 0:
         kept = np.uint64(0)
         for j in range(n_walking):
-            i = walking[j]
-            bit = nodes[place[i], 0]
-            one = (words[i, np.uint64(bit >> 6)] >> np.uint64(bit & 63)) & np.uint64(1)
-            place[i] = np.uint64(nodes[place[i], 1]) + one
-            walking[kept] = i
-            kept += np.uint64(nodes[place[i], 0] >= 0)
+            code = walking[j]
+            bit = nodes[place[code], 0]
+            one = (words[code, np.uint64(bit >> 6)] >> np.uint64(bit & 63)) & np.uint64(1)
+            place[code] = np.uint64(nodes[place[code], 1]) + one
+            walking[kept] = code
+            kept += np.uint64(nodes[place[code], 0] >= 0)
         n_walking = kept

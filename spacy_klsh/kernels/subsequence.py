@@ -64,13 +64,13 @@ class SubsequenceKernel:
     Garg et al. 2019, section 3.2 (sigma).
     """
 
-    decay: float = 0.5
+    decay: float = 0.9
     max_length: int = 4
     length_weights: tuple[float, ...] | None = None
     threshold: float = 0.4
     attribute_weights: tuple[float, ...] | None = None
     sigma: Mapping[str, float] | None = None
-    interleaved: bool = False
+    interleaved: bool = True
     view: Literal["path"] | str = "path"
 
     def __post_init__(self) -> None:

@@ -50,7 +50,7 @@ class ViewExtractor:
     """
 
     names: Sequence[str] = NAMES
-    attributes: Sequence[str] = ("lemma", "pos")
+    attributes: Sequence[str] = ("lemma",)
     blind: bool = True
     _vectors: _VectorCache = field(default_factory=lambda: _VectorCache(), repr=False)
 

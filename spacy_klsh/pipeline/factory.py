@@ -17,7 +17,7 @@ Maker = Callable[..., Any]
 
 NO_PAIRS: List[List[str]] = []  # noqa: UP006
 PATH_ONLY = ["path"]
-LEMMA_AND_POS = ["lemma", "pos"]
+LEMMA = ["lemma"]
 
 DEFAULT_CONFIG = {
     "attr": "relations",
@@ -104,7 +104,7 @@ def make_entity_pairs(
 @registry.misc("spacy-klsh.views.v1")
 def make_views(
     names: List[str] = PATH_ONLY,  # noqa: UP006
-    attributes: List[str] = LEMMA_AND_POS,  # noqa: UP006
+    attributes: List[str] = LEMMA,  # noqa: UP006
     blind: bool = True,
 ) -> Maker:
     """Views of candidates, see `spacy_klsh.pipeline.extraction`."""
@@ -115,13 +115,13 @@ def make_views(
 
 @registry.misc("spacy-klsh.subsequence_kernel.v1")
 def make_subsequence_kernel(
-    decay: float = 0.5,
+    decay: float = 0.9,
     max_length: int = 4,
     length_weights: List[float] | None = None,  # noqa: UP006
     threshold: float = 0.4,
     attribute_weights: List[float] | None = None,  # noqa: UP006
     sigma: Dict[str, float] | None = None,  # noqa: UP006
-    interleaved: bool = False,
+    interleaved: bool = True,
     view: str = "path",
 ) -> Any:
     """Path kernel, see `spacy_klsh.kernels.subsequence`."""

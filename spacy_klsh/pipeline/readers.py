@@ -77,6 +77,10 @@ class RelationCorpus:
         if reference.has_annotation("SENT_START"):
             starts = [token.is_sent_start for token in reference]
         doc = Doc(reference.vocab, words=words, spaces=spaces, sent_starts=starts)
+        for token, original in zip(doc, reference, strict=True):
+            token.norm_ = original.norm_
+        if "id" in reference.user_data:
+            doc.user_data["id"] = reference.user_data["id"]
         if self.gold_entities:
             give_entities(doc, reference, self.spans_key)
         return doc

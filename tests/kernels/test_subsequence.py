@@ -1,0 +1,285 @@
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import naive
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+
+from spacy_klsh.kernels.subsequence import SubsequenceKernel
+from spacy_klsh.structures import Structures
+
+N_PATHS = 1100 if strategies.JIT else 80
+N_REFERENCES = 60 if strategies.JIT else 12
+
+
+def paths(*words, edges=None):
+    """A view of paths with one node a letter."""
+    edges = edges or ["dep=nsubj<"] * max(map(len, words))
+    nodes = [
+        [(edge, f"lemma={letter}") for edge, letter in zip(edges, word, strict=False)]
+        for word in words
+    ]
+    return {"path": Structures.from_symbols(nodes)}
+
+
+def repacked(problem, table):
+    """The first set of paths of a problem with other vectors."""
+    n_attributes = problem.x["path"].nodes.shape[1]
+    return {"path": strategies.pack(problem.x_words, table, n_attributes=n_attributes)}
+
+
+@pytest.fixture(scope="module")
+def bulk():
+    words, table = strategies.corpus(N_PATHS)
+    return {"path": strategies.pack(words, table)}
+
+
+@pytest.fixture(scope="module")
+def references():
+    words, table = strategies.corpus(N_REFERENCES, seed=1)
+    return {"path": strategies.pack(words, table)}
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["tuples", "interleaved"])
+def compare(request, references):
+    kernel = SubsequenceKernel(interleaved=request.param, sigma={"conj": 0.3})
+    return kernel.against(references)
+
+
+@pytest.fixture(scope="module")
+def whole(compare, bulk):
+    gram = compare(bulk)
+    assert np.unique(gram).size > N_PATHS
+    return gram
+
+
+@given(strategies.kernel_problems())
+@strategies.THOROUGH
+def test_gram_is_the_normalized_enumeration(problem):
+    found = SubsequenceKernel(**problem.parameters).gram(problem.x, problem.y)
+    expected = naive.subsequence_gram(
+        problem.x_words, problem.y_words, vectors=problem.vectors, **problem.parameters
+    )
+    assert found.dtype == np.float32
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@given(strategies.kernel_problems())
+@strategies.THOROUGH
+def test_self_values_are_the_enumeration(problem):
+    found = SubsequenceKernel(**problem.parameters).self_values(problem.x)
+    expected = [
+        naive.subsequence_value(s, s, vectors=problem.vectors, **problem.parameters)
+        for s in problem.x_words
+    ]
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_the_worked_example_of_lodhi_et_al():
+    kernel = SubsequenceKernel(decay=0.5, max_length=2, length_weights=(0.0, 1.0))
+    np.testing.assert_allclose(kernel.self_values(paths("cat")), [2 * 0.5**4 + 0.5**6])
+    gram = kernel.gram(paths("cat"), paths("car"))
+    np.testing.assert_allclose(gram, [[1 / (2 + 0.5**2)]], rtol=1e-6)
+
+
+def test_an_edge_never_matches_a_node():
+    kernel = SubsequenceKernel(interleaved=True)
+    edge_named_as_node = paths("ab", edges=["dep=", "lemma=c"])
+    assert kernel.gram(edge_named_as_node, paths("c")).tolist() == [[0.0]]
+
+
+def test_the_edge_into_the_first_node_is_no_item_when_interleaved():
+    x, y = paths("ab", edges=["dep=", "dep=obj>"]), paths("ab", edges=["dep=conj>", "dep=obj>"])
+    assert SubsequenceKernel(interleaved=True).gram(x, y).tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("direction", ["<", ">"])
+def test_sigma_0_removes_the_items_with_that_edge_in_either_direction(direction):
+    kernel = SubsequenceKernel(decay=0.5, max_length=2, sigma={"conj": 0.0})
+    x = paths("abc", edges=["dep=", f"dep=conj{direction}", "dep=obj>"])
+    a_and_c_alone, both_over_the_gap = 2 * 0.5**2, 0.5**6
+    np.testing.assert_allclose(kernel.self_values(x), [a_and_c_alone + both_over_the_gap])
+
+
+def test_sigma_0_on_every_edge_gives_0_not_nan():
+    kernel = SubsequenceKernel(sigma={"nsubj": 0.0})
+    assert kernel.gram(paths("abc"), paths("abc", "")).tolist() == [[0.0, 0.0]]
+
+
+@given(strategies.kernel_problems(max_size=5))
+@strategies.THOROUGH
+def test_the_diagonal_is_1_unless_the_norm_is_0(problem):
+    kernel = SubsequenceKernel(**problem.parameters)
+    expected = kernel.self_values(problem.x) > 0
+    np.testing.assert_allclose(np.diag(kernel.gram(problem.x, problem.x)), expected, atol=1e-6)
+
+
+@given(strategies.kernel_problems(soft=False, max_size=5))
+@strategies.THOROUGH
+def test_with_equality_values_are_in_0_1(problem):
+    gram = SubsequenceKernel(**problem.parameters).gram(problem.x, problem.y)
+    assert ((gram >= 0) & (gram <= 1 + 1e-6)).all()
+
+
+@given(strategies.kernel_problems(soft=True, max_size=5))
+@strategies.THOROUGH
+def test_with_word_vectors_values_are_finite_and_not_negative(problem):
+    gram = SubsequenceKernel(**problem.parameters).gram(problem.x, problem.y)
+    assert (gram >= 0).all()
+    assert np.isfinite(gram).all()
+
+
+@given(strategies.kernel_problems(soft=False, max_size=6))
+@strategies.THOROUGH
+def test_with_equality_the_gram_is_positive_semi_definite(problem):
+    both = {"path": Structures.concat([problem.x["path"], problem.y["path"]])}
+    gram = SubsequenceKernel(**problem.parameters).gram(both, both).astype(np.float64)
+    assert not len(gram) or np.linalg.eigvalsh((gram + gram.T) / 2).min() >= -1e-6
+
+
+@given(strategies.kernel_problems())
+@strategies.THOROUGH
+def test_gram_is_symmetric(problem):
+    kernel = SubsequenceKernel(**problem.parameters)
+    there, back = kernel.gram(problem.x, problem.y), kernel.gram(problem.y, problem.x)
+    np.testing.assert_allclose(there, back.T, atol=1e-6)
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_an_empty_structure_is_similar_to_nothing(interleaved):
+    x = paths("", "ab", "")
+    gram = SubsequenceKernel(interleaved=interleaved).gram(x, x)
+    np.testing.assert_allclose(gram, np.diag([0.0, 1.0, 0.0]), atol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, 0), (0, 2), (2, 0)])
+def test_no_structures_give_an_empty_gram(n, m):
+    x, y = ({"path": paths("ab", "")["path"][:size]} for size in (n, m))
+    assert SubsequenceKernel().gram(x, y).shape == (n, m)
+
+
+@given(strategies.kernel_problems(soft=False))
+@strategies.QUICK
+def test_zero_vectors_mean_equality_only(problem):
+    kernel = SubsequenceKernel(**problem.parameters)
+    zeros = {symbol: np.zeros(3, np.float32) for symbol in problem.x["path"].symbols}
+    padded = repacked(problem, zeros)
+    assert naive.same_bits(kernel.gram(padded, padded), kernel.gram(problem.x, problem.x))
+
+
+@given(strategies.kernel_problems(soft=True))
+@strategies.QUICK
+def test_threshold_1_means_equality_only(problem):
+    kernel = SubsequenceKernel(**problem.parameters | {"threshold": 1.0})
+    bare = repacked(problem, {})
+    assert naive.same_bits(kernel.gram(problem.x, problem.x), kernel.gram(bare, bare))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "same"),
+    [
+        ({"length_weights": (2.0, 4.0, 6.0, 8.0)}, {"length_weights": (1, 2, 3, 4)}),
+        ({"max_length": 5}, {"max_length": 9}),
+        ({"attribute_weights": (7.0,)}, {}),
+        ({"sigma": {"nsubj": 1.0}}, {}),
+    ],
+    ids=["scaled length_weights", "longer than the paths", "scaled attribute_weights", "sigma 1"],
+)
+def test_what_does_not_matter_after_normalization(parameters, same):
+    x = paths("abcab", "bca", "cc")
+    found, expected = (SubsequenceKernel(**kwargs).gram(x, x) for kwargs in (parameters, same))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_the_view_is_chosen_by_name():
+    kernel = SubsequenceKernel(view="between")
+    views = {"path": paths("ab", "c")["path"], "between": paths("a", "a")["path"]}
+    assert kernel.views == ("between",)
+    np.testing.assert_allclose(kernel.gram(views, views), np.ones((2, 2)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("block", [1, 7, 500])
+def test_gram_is_the_same_for_any_block_size(compare, whole, bulk, block):
+    parts = [
+        compare({"path": bulk["path"][first : first + block]}) for first in range(0, N_PATHS, block)
+    ]
+    assert naive.same_bits(np.concatenate(parts), whole)
+
+
+def test_gram_is_the_same_in_any_order(compare, whole, bulk):
+    order = np.random.default_rng(2).permutation(N_PATHS)
+    assert naive.same_bits(compare({"path": bulk["path"][order]}), whole[order])
+
+
+def test_gram_is_the_same_for_any_order_of_the_references(bulk, references):
+    order = np.random.default_rng(3).permutation(N_REFERENCES)
+    kernel = SubsequenceKernel()
+    shuffled = kernel.gram(bulk, {"path": references["path"][order]})
+    assert naive.same_bits(shuffled, np.ascontiguousarray(kernel.gram(bulk, references)[:, order]))
+
+
+def test_gram_is_the_same_from_two_threads_at_once(compare, whole, bulk):
+    start = Barrier(2)
+
+    def run(_):
+        start.wait()
+        return compare(bulk)
+
+    with ThreadPoolExecutor(2) as pool:
+        for gram in pool.map(run, range(2)):
+            assert naive.same_bits(gram, whole)
+
+
+def test_gram_is_the_same_after_saving_and_loading(compare, whole, bulk, tmp_path):
+    loaded = {"path": strategies.npz_round_trip(bulk["path"], tmp_path / "bulk.npz")}
+    assert naive.same_bits(compare(loaded), whole)
+
+
+def test_gram_is_against_called_once(bulk, references):
+    kernel = SubsequenceKernel()
+    assert naive.same_bits(kernel.gram(bulk, references), kernel.against(references)(bulk))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"decay": 0.0}, r"decay is 0\.0; choose it in \(0, 1\]"),
+        ({"decay": 1.5}, r"decay is 1\.5"),
+        ({"decay": float("nan")}, "decay is nan"),
+        ({"max_length": 0}, "max_length is 0; at least 1 item"),
+        ({"threshold": -0.1}, r"threshold is -0\.1; choose it in \[0, 1\]"),
+        ({"threshold": 1.1}, r"threshold is 1\.1"),
+        ({"threshold": float("nan")}, "threshold is nan"),
+        ({"length_weights": (1.0,)}, "length_weights has 1 values for max_length = 4"),
+        ({"length_weights": (1.0, -1.0, 1.0, 1.0)}, "length_weights is .* numbers >= 0"),
+        ({"length_weights": (0.0,) * 4}, "length_weights is .* not all of them 0"),
+        ({"attribute_weights": (0.0,)}, "attribute_weights is .* not all of them 0"),
+        ({"attribute_weights": (2.0, -1.0)}, "attribute_weights is .* numbers >= 0"),
+        ({"sigma": {"conj": -1.0}}, r"sigma\['conj'\] is -1\.0; give a number >= 0"),
+        ({"sigma": {"conj": float("nan")}}, r"sigma\['conj'\] is nan"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SubsequenceKernel(**parameters)
+
+
+def test_a_wrong_number_of_attribute_weights_is_refused():
+    with pytest.raises(ValueError, match="2 values but nodes have 1 attributes beside the edge"):
+        SubsequenceKernel(attribute_weights=(1.0, 1.0)).gram(paths("a"), paths("a"))
+
+
+def test_structures_with_other_attributes_are_refused():
+    wide = {"path": Structures.from_symbols([[("dep=", "lemma=cat", "pos=NOUN")]])}
+    with pytest.raises(ValueError, match="nodes have 3 attributes but those compared with have 2"):
+        SubsequenceKernel().gram(wide, paths("a"))
+
+
+def test_other_word_vectors_are_refused():
+    words, table = strategies.corpus(3)
+    with pytest.raises(ValueError, match="vectors of 20 dimensions but the reference has 0"):
+        SubsequenceKernel().gram({"path": strategies.pack(words, table)}, paths("a"))

@@ -1,0 +1,140 @@
+"""Slow, obvious twins of the package: loops over the definitions, no recursions, no numba."""
+
+import itertools
+import math
+
+import numpy as np
+from sklearn.svm import SVC
+
+
+def thresholded_cosine(a, b, threshold):
+    cosine = min(1.0, sum(float(p) * float(q) for p, q in zip(a, b, strict=True)))
+    if threshold == 1:
+        return 0.0
+    return max(0.0, (cosine - threshold) / (1 - threshold)) * cosine
+
+
+def symbol_similarity(a, b, *, vectors, threshold):
+    """1 for equal symbols, else the thresholded cosine, 0 where one has no vector."""
+    if a == b:
+        return 1.0
+    if not any(vectors.get(a, ())) or not any(vectors.get(b, ())):
+        return 0.0
+    return thresholded_cosine(vectors[a], vectors[b], threshold)
+
+
+def items(path, *, interleaved):
+    """Items (edge, attributes) of a path; an interleaved item lacks one of the two."""
+    if not interleaved:
+        return [(edge, tuple(attributes)) for edge, *attributes in path]
+    both = [[(edge, None), (None, tuple(attributes))] for edge, *attributes in path]
+    return list(itertools.chain.from_iterable(both))[1:]
+
+
+def item_similarity(x, y, *, similarity, sigma, attribute_weights):
+    (x_edge, x_attributes), (y_edge, y_attributes) = x, y
+    if (x_edge is None) != (y_edge is None) or (x_attributes is None) != (y_attributes is None):
+        return 0.0
+    value = 1.0
+    if x_edge is not None:
+        for edge in (x_edge, y_edge):
+            value *= (sigma or {}).get(edge.removeprefix("dep=").rstrip("<>"), 1.0)
+        value *= similarity(x_edge, y_edge)
+    if x_attributes is not None:
+        weights = attribute_weights or [1.0] * len(x_attributes)
+        similarities = map(similarity, x_attributes, y_attributes)
+        value *= sum(map(math.prod, zip(weights, similarities, strict=True))) / sum(weights)
+    return value
+
+
+def subsequence_value(
+    s,
+    t,
+    *,
+    vectors,
+    decay,
+    max_length,
+    length_weights=None,
+    threshold,
+    attribute_weights=None,
+    sigma=None,
+    interleaved=False,
+):
+    """K(s, t) before normalization, by enumeration of all pairs of index tuples."""
+
+    def similarity(a, b):
+        return symbol_similarity(a, b, vectors=vectors, threshold=threshold)
+
+    c = [
+        [
+            item_similarity(
+                x, y, similarity=similarity, sigma=sigma, attribute_weights=attribute_weights
+            )
+            for y in items(t, interleaved=interleaved)
+        ]
+        for x in items(s, interleaved=interleaved)
+    ]
+    n, m = len(c), len(c[0]) if c else 0
+    total = 0.0
+    for length, weight in enumerate(length_weights or [1.0] * max_length, start=1):
+        for i in itertools.combinations(range(n), length):
+            for j in itertools.combinations(range(m), length):
+                span = (i[-1] - i[0] + 1) + (j[-1] - j[0] + 1)
+                matches = math.prod(c[a][b] for a, b in zip(i, j, strict=True))
+                total += weight * decay**span * matches
+    return total
+
+
+def subsequence_gram(x, y, **parameters):
+    """Normalized values of all pairs of paths, 0 where a norm is 0."""
+    x_norms = [math.sqrt(subsequence_value(s, s, **parameters)) for s in x]
+    y_norms = [math.sqrt(subsequence_value(t, t, **parameters)) for t in y]
+    return np.array(
+        [
+            subsequence_value(s, t, **parameters) / (p * q) if p * q else 0.0
+            for s, p in zip(x, x_norms, strict=True)
+            for t, q in zip(y, y_norms, strict=True)
+        ]
+    ).reshape(len(x), len(y))
+
+
+def nearest_bit(row, first, second):
+    """RkNN: 1 iff the nearest of `second` is nearer than the nearest of `first`."""
+    return int(max(row[k] for k in first) < max(row[k] for k in second))
+
+
+def margin_decision(gram, first, second, rows):
+    """RMM: decision values of a C-SVM on the members' gram for `rows` of kernel values."""
+    members = [*first, *second]
+    labels = [0] * len(first) + [1] * len(second)
+    gram, rows = gram[np.ix_(members, members)].astype(float), rows[:, members].astype(float)
+    return SVC(kernel="precomputed", C=1.0, tol=1e-9).fit(gram, labels).decision_function(rows)
+
+
+def kulis_weights(gram, first, second):
+    """Kulis: K_S^(-1/2) (1_S1 / alpha - 1 / (2 alpha)), the root being a pseudo-inverse."""
+    members = [*first, *second]
+    values, vectors = np.linalg.eigh(gram[np.ix_(members, members)].astype(float))
+    inverse_root = np.zeros((len(members), len(members)))
+    for value, vector in zip(values, vectors.T, strict=True):
+        if value > 1e-6 * max(values):
+            inverse_root += np.outer(vector, vector) / math.sqrt(value)
+    in_first = np.array([1.0] * len(first) + [0.0] * len(second))
+    return inverse_root @ (in_first / len(first) - 1.0 / len(members))
+
+
+def pack(code):
+    """64-bit words of one code: bit l is bit l % 64 of word l // 64."""
+    words = [0] * math.ceil(len(code) / 64)
+    for position, bit in enumerate(code):
+        words[position // 64] += int(bit) * 2 ** (position % 64)
+    return words
+
+
+def hamming(x, y):
+    return [[sum(p != q for p, q in zip(a, b, strict=True)) for b in y] for a in x]
+
+
+def same_bits(a, b):
+    """Equal in type, shape and every bit: tells -0.0 from 0.0, which == does not."""
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
