@@ -33,7 +33,8 @@ def annotate(
     from ..corpora.jsonl import to_json
     from ..streaming.engine import annotate as annotate_stream
 
-    missing = [path for path in inputs if path != STDIN and "://" not in path and not Path(path).is_file()]
+    local = [path for path in inputs if path != STDIN and "://" not in path]
+    missing = [path for path in local if not Path(path).is_file()]
     if missing:
         stop(f"no such file: {', '.join(missing)}")
     nlp = load(model)

@@ -11,14 +11,14 @@ import typer
 from .models import load, stop
 
 
-class Format(str, Enum):
+class Format(Enum):
     """Formats that can be read."""
 
     jsonl = "jsonl"
     interaction_xml = "interaction-xml"
 
 
-class AlignMode(str, Enum):
+class AlignMode(Enum):
     """What becomes of an entity that begins or ends inside a token."""
 
     split = "split"
