@@ -44,7 +44,7 @@ def nodes(n_attributes):
 @st.composite
 def paths(draw, n_attributes=2, *, min_size=0, max_size=4, max_nodes=4):
     """Lists of nodes as words: empty, one node, several; some of them repeated."""
-    sizes = st.sampled_from((0, 1, *range(2, max_nodes + 1), max_nodes))
+    sizes = st.sampled_from((*range(max_nodes + 1), max_nodes))
     path = sizes.flatmap(lambda n: st.lists(nodes(n_attributes), min_size=n, max_size=n))
     drawn = draw(st.lists(path, min_size=min_size, max_size=max_size))
     repeats = draw(st.lists(st.sampled_from(drawn), max_size=2)) if drawn else []
@@ -113,7 +113,7 @@ def kernel_problems(draw, *, soft=None, max_size=3):
     n_attributes = draw(st.integers(2, 3))
     soft = draw(st.booleans()) if soft is None else soft
     table = draw(vectors()) if soft else {}
-    words = [draw(paths(n_attributes, max_size=max_size)) for _ in range(2)]
+    words = [draw(paths(n_attributes, min_size=2, max_size=max_size)) for _ in range(2)]
     x, y = ({"path": pack(part, table, n_attributes=n_attributes)} for part in words)
     return Problem(*words, x, y, table, draw(kernel_parameters(n_attributes)))
 

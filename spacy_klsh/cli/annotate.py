@@ -48,7 +48,7 @@ def annotate(
                 sink.write(json.dumps(document, ensure_ascii=False) + "\n")
                 n_docs += 1
                 n_relations += len(document["relations"])
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError, NotImplementedError) as error:
         stop(error)
     skipped = ", ".join(f"{reason} {n:,}" for reason, n in component.report.items())
     typer.echo(
@@ -71,7 +71,7 @@ def _with_progress(texts: Iterable[Text]) -> Iterator[Text]:
 
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.completed:,} documents read, {task.speed:.0f}/s"),
+        TextColumn("{task.completed:,} documents read"),
         TimeElapsedColumn(),
     )
     console = Console(stderr=True)

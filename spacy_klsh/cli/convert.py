@@ -49,18 +49,18 @@ def convert(
     from ..corpora.interaction_xml import read_interaction_xml
     from ..corpora.jsonl import read_jsonl
 
-    nlp = load(model) if model else spacy.blank(lang)
     try:
+        nlp = load(model) if model else spacy.blank(lang)
         if source is Format.jsonl:
             docs, report = read_jsonl(inputs, nlp, align=align.value)
         else:
             docs, report = read_interaction_xml(
                 inputs, nlp, align=align.value, entity_label=entity_label
             )
-    except OSError as error:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        DocBin(docs=docs, store_user_data=True).to_disk(output)
+    except (ImportError, OSError, ValueError) as error:
         stop(error)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    DocBin(docs=docs, store_user_data=True).to_disk(output)
     typer.echo(f"{report}\nwritten to {output}")
     if not report.ok:
         raise typer.Exit(1)

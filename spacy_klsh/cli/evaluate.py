@@ -43,12 +43,20 @@ def evaluate(
         stop(error)
     _print(scores, len(examples), gold_entities)
     if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(scores, indent=2) + "\n", encoding="utf-8")
+        _write(json_file, scores)
+
+
+def _write(path: Path, scores: dict[str, Any]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(scores, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        stop(error)
 
 
 def _print(scores: dict[str, Any], n_docs: int, gold_entities: bool) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     prefix = next(iter(scores)).removesuffix("_micro_p")
@@ -62,7 +70,7 @@ def _print(scores: dict[str, Any], n_docs: int, gold_entities: bool) -> None:
     for column in ("", "precision", "recall", "F1"):
         table.add_column(column, justify="left" if not column else "right")
     for label, values in scores[f"{prefix}_per_type"].items():
-        table.add_row(label, *(f"{values[k]:.3f}" for k in "prf"))
+        table.add_row(escape(label), *(f"{values[k]:.3f}" for k in "prf"))
     table.add_section()
     for name in ("micro", "relaxed_micro"):
         values = [scores[f"{prefix}_{name}_{k}"] for k in "prf"]

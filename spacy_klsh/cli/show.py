@@ -17,6 +17,7 @@ def show(
 ) -> None:
     """Print annotated relations as a table: head, label, tail, score, and where they stand."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     try:
@@ -24,11 +25,11 @@ def show(
             rows = [row for line in lines if line.strip() for row in _rows(json.loads(line))]
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         stop(f"{path} cannot be shown ({error!r}); give a file that `spacy-klsh annotate` wrote.")
-    table = Table(title=f"{len(rows):,} relations in {path.name}")
+    table = Table(title=f"{len(rows):,} relations in {escape(path.name)}")
     for column in ("document", "head", "relation", "tail", "score"):
         table.add_column(column, overflow="fold", justify="right" if column == "score" else "left")
     for row in rows[:limit]:
-        table.add_row(*row)
+        table.add_row(*map(escape, row))
     if len(rows) > limit:
         table.caption = f"the first {limit}; --limit shows more"
     Console().print(table)

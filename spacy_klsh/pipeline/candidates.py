@@ -43,7 +43,7 @@ class Candidates:
         """Token offsets, int32 (n, 2 * n_roles): start, end (exclusive); -1, -1 = absent."""
         bounds = [(span.start, span.end) for span in self.entities]
         table = np.array([*bounds, (-1, -1)], np.int32)
-        return table[self.arguments].reshape(len(self), -1)
+        return table[self.arguments].reshape(len(self), 2 * len(self.roles))
 
     def record_arguments(self, row: Sequence[int]) -> tuple[Argument, ...]:
         """Stored form of the entities that `row`, one index a role, names."""
@@ -112,12 +112,15 @@ class EntityPairs:
         return Candidates(("head", "tail"), entities, arguments, dict(skipped))
 
     def entities(self, doc: Doc) -> tuple[Span, ...]:
-        """The spans that may be arguments, in document order, longer ones first."""
+        """The spans that may be arguments, in document order, longer ones first.
+
+        Spans of equal offsets follow their label and id, not their place in the group.
+        """
         if self.spans_key is None:
             spans = list(doc.ents)
         else:
             spans = list(doc.spans[self.spans_key]) if self.spans_key in doc.spans else []
-        return tuple(sorted(spans, key=lambda span: (span.start, -span.end)))
+        return tuple(sorted(spans, key=lambda s: (s.start, -s.end, s.label_, s.id_)))
 
     def _near(
         self, doc: Doc, entities: Sequence[Span], skipped: Counter[str]

@@ -195,23 +195,23 @@ class RelationExtractor(Pipe):
         """
         examples = list(get_examples())
         data = collect(self, examples, nlp)
-        self.scheme = data.scheme
         self.report.update(data.lost)
         self._fit(data)
 
     def _fit(self, data: TrainingSet) -> None:
         self.hashing.fit(data.views)
         encoded = Encoded(self.hashing.transform(data.views), None, data.views)
-        n_classes = len(self.scheme.classes)
+        n_classes = len(data.scheme.classes)
         self.classifier = self.make_classifier(seed=self.seed)
         self.classifier.fit(encoded, data.y, n_classes)
-        names = [label for label, _ in self.scheme.classes]
+        names = [label for label, _ in data.scheme.classes]
         self.reference_labels = [names[data.y[row]] for row in self.hashing.reference_rows_]
         threshold = self.threshold
         if threshold is None:
             threshold = choose_threshold(
                 lambda: self.make_classifier(seed=self.seed), encoded, data, n_classes
             )
+        self.scheme = data.scheme  # last: before it the component counts as untrained
         self.thresholds = dict.fromkeys(self.labels, threshold)
         logger.info(
             "%s: %d candidates in %d Docs, %d of them related; threshold %.3f; lost: %s",

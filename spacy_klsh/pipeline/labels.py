@@ -111,10 +111,11 @@ def best_threshold(scores: NDArray[np.floating], correct: NDArray[np.bool_], n_g
     order = np.argsort(-scores, kind="stable")
     scores, correct = scores[order], correct[order]
     kept = np.arange(1, len(scores) + 1)
-    f1 = 2 * np.cumsum(correct) / (kept + n_gold)
+    f1 = 2 * np.cumsum(correct & (scores > 0)) / (kept + n_gold)  # 0 is never worth keeping
     f1[:-1][scores[:-1] == scores[1:]] = 0.0  # equal scores stay together
     if not len(f1) or f1.max() == 0:
         return 0.5
     last = int(f1.argmax())
     below = scores[last + 1] if last + 1 < len(scores) else 0.0
-    return float((scores[last] + below) / 2)
+    middle = (scores[last] + below) / 2
+    return float(middle if middle > below else scores[last])  # neighbouring floats

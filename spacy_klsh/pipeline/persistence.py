@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import srsly
 from numpy.typing import NDArray
 from spacy.vocab import Vocab
+from srsly import msgpack
 
 from ..structures import Structures
 from .labels import LabelScheme
@@ -54,14 +54,14 @@ def from_disk(component: RelationExtractor, path: Path) -> None:
 
 def to_bytes(component: RelationExtractor) -> bytes:
     """The files of `component` in one MessagePack map."""
-    content: bytes = srsly.msgpack_dumps(_files(component))
+    content: bytes = msgpack.dumps(_files(component), use_bin_type=True)
     return content
 
 
 def from_bytes(component: RelationExtractor, content: bytes) -> None:
     """Restore `component` from `to_bytes`."""
     try:
-        files = srsly.msgpack_loads(content)
+        files = msgpack.loads(content, raw=False)  # srsly's own loader leaves the gc off here
     except Exception as error:  # the C library raises many kinds
         raise _damaged("the bytes are no MessagePack map") from error
     fits = isinstance(files, dict) and set(files) == {META, SYMBOLS, ARRAYS}
@@ -151,8 +151,8 @@ def _restore(component: RelationExtractor, files: Files) -> None:
                 *(arrays[f"hashing/{k}"] for k in ("rows", "subsets", "weights", "biases")),
             )
             component.classifier.restore(_below("classifier", arrays))
-        except KeyError as error:
-            raise _damaged(f"array {error} is missing in {ARRAYS}") from error
+        except (KeyError, TypeError, AttributeError) as error:
+            raise _damaged(f"{ARRAYS} and {SYMBOLS} do not fit together ({error})") from error
     component.scheme = LabelScheme(labels, component.scheme.direction)
     component.thresholds = meta["thresholds"]
     component.reference_labels = meta["reference_labels"]
@@ -180,7 +180,7 @@ def _checked_meta(files: Files) -> dict[str, Any]:
 
 
 def _check_same(what: str, stored: Mapping[str, Any], present: Mapping[str, Any]) -> None:
-    for name in stored.keys() | present.keys():
+    for name in sorted(stored.keys() | present.keys()):
         if stored.get(name) != present.get(name):
             raise ValueError(
                 f"the model was trained with other {what}: {name} was {stored.get(name)!r} and "
@@ -238,6 +238,9 @@ def _npz(arrays: Arrays) -> bytes:
 def _from_npz(content: bytes) -> Arrays:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
+            arrays = {name: archive[name] for name in archive.files}
+    except Exception as error:  # readers of zip, deflate and npy raise many kinds
         raise _damaged(f"{ARRAYS} cannot be read") from error
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise _damaged(f"{ARRAYS} holds something else than arrays")
+    return arrays

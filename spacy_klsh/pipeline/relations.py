@@ -139,9 +139,10 @@ def register_extensions(attr: str = DEFAULT_ATTR) -> None:
 def _is_free(name: str, wanted: dict[str, Any]) -> bool:
     if not Doc.has_extension(name):
         return True
-    default, _, getter, _ = Doc.get_extension(name)
+    present = Doc.get_extension(name)
     if "getter" not in wanted:
-        return getter is None and default is None
+        return present == (None, None, None, None)
+    getter = present[2]
     return (
         isinstance(getter, partial)
         and getter.func is _get_relations

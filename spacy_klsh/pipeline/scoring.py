@@ -104,16 +104,31 @@ def _in_order(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
 
 
 def _count(gold: list[Record], found: list[Record], match: Matches) -> Counter[tuple[str, str]]:
-    """Numbers of (label, "tp" | "fp" | "fn"); each gold relation is matched once."""
-    counts: Counter[tuple[str, str]] = Counter()
-    left = list(gold)
-    for record in found:
-        partner = next((other for other in left if match(record, other)), None)
-        if partner is not None:
-            left.remove(partner)
-        counts[record.label, "fp" if partner is None else "tp"] += 1
-    counts.update((record.label, "fn") for record in left)
-    return counts
+    """Numbers of (label, "tp" | "fp" | "fn"); each record is matched once."""
+    pairs = _matching(gold, found, match)
+    right = set(pairs.values())
+    return Counter(
+        [(record.label, "tp" if j in pairs else "fn") for j, record in enumerate(gold)]
+        + [(record.label, "fp") for i, record in enumerate(found) if i not in right]
+    )
+
+
+def _matching(gold: list[Record], found: list[Record], match: Matches) -> dict[int, int]:
+    """{row in gold: row in found} with as many pairs as there can be (Kuhn 1955)."""
+    pairs: dict[int, int] = {}
+
+    def place(i: int, tried: set[int]) -> bool:
+        for j, record in enumerate(gold):
+            if j not in tried and match(found[i], record):
+                tried.add(j)
+                if j not in pairs or place(pairs[j], tried):
+                    pairs[j] = i
+                    return True
+        return False
+
+    for i in range(len(found)):
+        place(i, set())
+    return pairs
 
 
 def _same(x: Record, y: Record) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -25,7 +25,8 @@ def annotate(nlp: Language, texts: Iterable[Text], *, batch_size: int = 128) -> 
         If a text is longer than ``nlp.max_length`` characters.
     """
     stream = iter(texts)
-    while block := list(islice(stream, ZONE_SIZE)):
+    for first in stream:
+        block = chain([first], islice(stream, ZONE_SIZE - 1))
         with nlp.memory_zone():
             pairs = ((_checked(nlp, text).text, text.id) for text in block)
             for doc, name in nlp.pipe(pairs, as_tuples=True, batch_size=batch_size):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import sys
+import zlib
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from lzma import LZMAError
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -43,7 +45,7 @@ def read_texts(paths: Iterable[str], per: Per | None = None) -> Iterator[Text]:
     Raises
     ------
     ValueError
-        If a file is not UTF-8.
+        If a file is not UTF-8, or cannot be read to its end.
     """
     for path in paths:
         choice = per or (Per.line if path == STDIN else Per.file)
@@ -65,6 +67,11 @@ def _checked(path: str, texts: Iterator[Text]) -> Iterator[Text]:
         raise ValueError(
             f"{path} is no UTF-8 ({error.reason} near byte {error.start} of a block); convert "
             "it, for example with `iconv -f latin1 -t utf-8`."
+        ) from error
+    except (EOFError, LZMAError, OSError, zlib.error) as error:
+        raise ValueError(
+            f"{path} cannot be read to its end ({error}); if it is compressed, it is damaged or "
+            "cut off: copy it again."
         ) from error
 
 

@@ -159,9 +159,8 @@ def test_restored_trees_predict_the_same(tmp_path):
 
 
 def test_predicting_needs_no_scikit_learn(tmp_path):
-    bits, y = sample()
-    classifier = fitted(bits, y)
-    np.savez(tmp_path / "trees.npz", words=encode(bits).codes.words, **classifier.state())
+    classifier, x = fitted(*sample()), encode(sample(seed=1)[0])
+    np.savez(tmp_path / "trees.npz", words=x.codes.words, **classifier.state())
     program = """if True:
         import sys, numpy as np
         from spacy_klsh.classifiers.encoded import Encoded
@@ -174,7 +173,7 @@ def test_predicting_needs_no_scikit_learn(tmp_path):
     """
     files, root = [tmp_path / "trees.npz", tmp_path / "found.npy"], Path(__file__).parents[2]
     subprocess.run([sys.executable, "-c", program, *files], cwd=root, check=True)
-    assert np.load(files[1]).tobytes() == classifier.predict_proba(encode(bits)).tobytes()
+    assert np.load(files[1]).tobytes() == classifier.predict_proba(x).tobytes()
 
 
 def by_hand():

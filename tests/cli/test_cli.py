@@ -1,0 +1,204 @@
+import gzip
+import json
+import subprocess
+import sys
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+
+from spacy_klsh.corpora.jsonl import read_jsonl
+
+PAGE = """Ada Park founded Lumen.
+Ben Cole wrote a letter about Orbis.
+
+Mia Long now works as a clerk for Vexel.
+"""
+
+
+@pytest.fixture
+def page(tmp_path):
+    path = tmp_path / "page.txt"
+    path.write_text(PAGE, encoding="utf-8")
+    return path
+
+
+def documents(lines):
+    return [json.loads(line) for line in lines.splitlines()]
+
+
+def relations(doc):
+    found = [(r.label, r.head.text, r.tail.text, round(r.score, 4)) for r in doc._.relations]
+    return doc.user_data["id"], found
+
+
+def test_annotated_text_reads_back_with_the_same_relations(run, model, page, tmp_path):
+    output = tmp_path / "new" / "folders" / "relations.jsonl"
+    result = run("annotate", model, page, "--per", "line", "-o", output)
+    assert not result.stdout
+    assert "3 documents, 2 relations" in result.stderr
+    docs, report = read_jsonl(output, spacy.blank("en"))
+    assert report.ok and [doc.text for doc in docs] == [line for line in PAGE.split("\n") if line]
+    nlp = spacy.load(model)
+    expected = []
+    for number in (1, 2, 4):
+        doc = nlp(PAGE.split("\n")[number - 1])
+        doc.user_data["id"] = f"page.txt:{number}"
+        expected.append(relations(doc))
+    assert [relations(doc) for doc in docs] == expected
+    assert [found[0][0] if found else None for _, found in expected] == [
+        "FOUNDED",
+        None,
+        "WORKS_FOR",
+    ]
+
+
+def test_annotate_says_what_it_skipped(run, model, page):
+    result = run("annotate", model, page)
+    (document,) = documents(result.stdout)
+    assert document["id"] == "page.txt" and document["text"] == PAGE
+    assert "cross_sentence" in result.stderr
+
+
+def test_annotate_reads_files_in_order(run, model, page, file):
+    packed = file("b.txt.gz", gzip.compress(b"\xef\xbb\xbfOne.\r\n\r\nTwo.\r\n"))
+    result = run("annotate", model, packed, page, "--per", "paragraph", "--batch-size", "1")
+    found = [(document["id"], document["text"]) for document in documents(result.stdout)]
+    first, second = PAGE.rstrip("\n").split("\n\n")
+    assert found == [
+        ("b.txt.gz:1", "One."),
+        ("b.txt.gz:3", "Two."),
+        ("page.txt:1", first),
+        ("page.txt:4", second),
+    ]
+
+
+def test_annotate_reads_standard_input_by_line(run, model):
+    result = run("annotate", model, "-", input=PAGE.encode())
+    found = documents(result.stdout)
+    assert [document["id"] for document in found] == ["-:1", "-:2", "-:4"]
+    assert [len(document["relations"]) for document in found] == [1, 0, 1]
+
+
+def test_annotate_writes_nothing_for_nothing(run, model, file):
+    result = run("annotate", model, file("empty.txt", ""))
+    assert not result.stdout
+    assert "0 documents, 0 relations" in result.stderr
+
+
+def test_annotate_shows_its_progress_on_a_terminal(run, model, page, tmp_path, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    output = tmp_path / "out.jsonl"
+    result = run("annotate", model, page, "--per", "line", "-o", output)
+    assert "documents read" in result.stderr
+    assert len(documents(output.read_text(encoding="utf-8"))) == 3
+
+
+def test_annotate_names_missing_files(run, model, page, tmp_path):
+    missing = tmp_path / "missing.txt"
+    result = run("annotate", model, page, missing, "s3://bucket/a.txt", "-", exit_code=1)
+    assert result.stderr == f"Error: no such file: {missing}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("latin.txt", "Ren\xe9 founded Lumen.".encode("latin-1"), "latin.txt is no UTF-8"),
+        ("cut.txt.gz", gzip.compress(PAGE.encode())[:40], "cut.txt.gz cannot be read to its end"),
+    ],
+)
+def test_annotate_names_unreadable_files(run, model, file, name, content, message):
+    result = run("annotate", model, file(name, content), exit_code=1)
+    assert result.stderr.startswith("Error: ") and message in result.stderr
+
+
+def test_annotate_names_too_long_a_text(run, model, page, load_once, monkeypatch):
+    monkeypatch.setattr(load_once(str(model)), "max_length", 60)
+    result = run("annotate", model, page, exit_code=1)
+    assert f"page.txt has {len(PAGE)} characters" in result.stderr
+    assert "--per paragraph" in result.stderr
+    run("annotate", model, page, "--per", "line")
+
+
+@pytest.mark.parametrize("command", ["annotate", "evaluate"])
+def test_a_missing_pipeline_is_named(run, page, command):
+    result = run(command, "no/such/model", page, exit_code=1)
+    assert "no/such/model" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["annotate", "evaluate"])
+def test_a_pipeline_needs_the_component(run, page, command, tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.to_disk(tmp_path / "bare")
+    result = run(command, tmp_path / "bare", page, exit_code=1)
+    assert "['sentencizer'] but no klsh_relations" in result.stderr
+
+
+def test_the_component_must_be_trained(run, page, tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("klsh_relations")
+    nlp.to_disk(tmp_path / "untrained")
+    result = run("annotate", tmp_path / "untrained", page, exit_code=1)
+    assert "is not trained" in result.stderr
+
+
+def test_evaluate_with_gold_entities(run, model, gold, tmp_path):
+    path = tmp_path / "new" / "scores.json"
+    result = run("evaluate", model, gold, "--gold-entities", "--json", path)
+    scores = json.loads(path.read_text(encoding="utf-8"))
+    assert scores["rel_micro_f"] == scores["rel_candidate_recall"] == 1
+    assert set(scores["rel_per_type"]) == {"FOUNDED", "WORKS_FOR"}
+    for shown in ("13 documents, gold entities", "FOUNDED", "WORKS_FOR", "relaxed micro", "1.000"):
+        assert shown in result.stdout
+
+
+def test_evaluate_with_the_entities_of_the_pipeline(run, model, gold, tmp_path):
+    path = tmp_path / "scores.json"
+    result = run("evaluate", model, gold, "--json", path)
+    scores = json.loads(path.read_text(encoding="utf-8"))
+    assert scores["rel_micro_p"] == 1
+    assert scores["rel_micro_r"] == scores["rel_candidate_recall"] == pytest.approx(8 / 9)
+    assert "the pipeline's own entities" in result.stdout and "0.889" in result.stdout
+
+
+def test_evaluate_needs_gold_relations(run, model, gold, tmp_path):
+    path = tmp_path / "bare.spacy"
+    DocBin(docs=DocBin().from_disk(gold).get_docs(spacy.blank("en").vocab)).to_disk(path)
+    result = run("evaluate", model, path, "--json", tmp_path / "scores.json", exit_code=1)
+    assert "no Doc has gold relations" in result.stderr
+    assert "store_user_data=True" in result.stderr
+    assert not (tmp_path / "scores.json").exists()
+
+
+def test_evaluate_names_what_it_cannot_read(run, model, file, tmp_path):
+    result = run("evaluate", model, tmp_path / "missing.spacy", exit_code=1)
+    assert "missing.spacy" in result.stderr
+    result = run("evaluate", model, file("a.spacy", "text"), exit_code=1)
+    assert "DocBin" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["annotate", "evaluate", "convert"])
+def test_what_cannot_be_written_is_an_error(run, model, gold, page, file, ada, command):
+    below_a_file = file("file", "") / "out"
+    arguments = {
+        "annotate": [model, page, "-o", below_a_file],
+        "evaluate": [model, gold, "--json", below_a_file],
+        "convert": ["jsonl", file("docs.jsonl", json.dumps(ada)), "-o", below_a_file],
+    }
+    result = run(command, *arguments[command], exit_code=1)
+    assert result.stderr.startswith("Error: ")
+
+
+def test_usage(run):
+    for command in ("annotate", "evaluate", "convert", "show"):
+        assert command in run("--help").stdout
+        assert "--help" in run(command, "--help").stdout
+    assert "jsonl" in run("convert", "csv", "a", "-o", "b", exit_code=2).stderr
+
+
+def test_the_module_can_be_run(tmp_path):
+    command = [sys.executable, "-m", "spacy_klsh", "show", str(tmp_path / "missing.jsonl")]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ") and not done.stdout

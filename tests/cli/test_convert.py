@@ -1,0 +1,81 @@
+import json
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+
+XML = """<corpus><document id="d1"><sentence id="s1" text="Xa binds Yb, not Zc.">
+<entity id="e1" charOffset="0-2" text="Xa" type="gene"/>
+<entity id="e2" charOffset="9-11" text="Yb" type="gene"/>
+<entity id="e3" charOffset="17-19" text="Zc" type="gene"/>
+<interaction e1="e1" e2="e2" type="PPI"/></sentence></document></corpus>"""
+
+
+def read_docs(path):
+    return list(DocBin().from_disk(path).get_docs(spacy.blank("en").vocab))
+
+
+def test_convert_jsonl(run, file, ada, tmp_path):
+    output = tmp_path / "new" / "folders" / "docs.spacy"
+    source = file("docs.jsonl", "\ufeff" + json.dumps(ada) + "\r\n\n")
+    result = run("convert", "jsonl", source, "-o", output)
+    assert "1 documents" in result.stdout and str(output) in result.stdout
+    (doc,) = read_docs(output)
+    (relation,) = doc._.relations
+    assert (doc.user_data["id"], relation.label) == ("a", "FOUNDED")
+    assert (relation.head.text, relation.tail.text) == ("Ada Park", "Lumen")
+
+
+def test_convert_moves_entities_if_asked(run, file, ada, tmp_path):
+    source, output = file("docs.jsonl", json.dumps(ada)), tmp_path / "docs.spacy"
+    result = run("convert", "jsonl", source, "-o", output, "--align", "expand")
+    assert "moved mentions: 1" in result.stdout
+    assert [span.text for span in read_docs(output)[0].ents] == ["Ada Park", "Lumens"]
+
+
+def test_convert_with_the_tokenizer_of_a_pipeline(run, file, tmp_path):
+    nlp = spacy.blank("en")
+    nlp.tokenizer.infix_finditer = None
+    nlp.to_disk(tmp_path / "model")
+    source, output = file("docs.jsonl", '{"text": "a-b"}'), tmp_path / "docs.spacy"
+    for options, n_tokens in ([], 3), (["--model", tmp_path / "model"], 1):
+        run("convert", "jsonl", source, "-o", output, *options)
+        assert len(read_docs(output)[0]) == n_tokens
+
+
+def test_convert_fails_on_a_bad_line_and_keeps_the_good_ones(run, file, ada, tmp_path):
+    output = tmp_path / "docs.spacy"
+    source = file("docs.jsonl", json.dumps(ada) + '\n{"text": 7}\n' + json.dumps(ada))
+    result = run("convert", "jsonl", source, "-o", output, exit_code=1)
+    assert "ERROR bad lines: 1" in result.stdout and "docs.jsonl:2: " in result.stdout
+    assert len(read_docs(output)) == 2
+
+
+def test_convert_interaction_xml(run, file, tmp_path):
+    source, output = file("a.xml", XML), tmp_path / "docs.spacy"
+    options = ("-o", output, "--entity-label", "PROTEIN")
+    run("convert", "interaction-xml", source, *options)
+    (doc,) = read_docs(output)
+    (relation,) = doc._.relations
+    assert (relation.label, relation.head.text, relation.tail.text) == ("PPI", "Xa", "Yb")
+    assert [span.label_ for span in doc.spans["entities"]] == ["PROTEIN"] * 3
+
+
+def test_convert_fails_on_broken_xml(run, file, tmp_path):
+    output = tmp_path / "docs.spacy"
+    result = run("convert", "interaction-xml", file("a.xml", XML[:-9]), "-o", output, exit_code=1)
+    assert "ERROR unreadable xml: 1" in result.stdout
+
+
+@pytest.mark.parametrize("source", ["jsonl", "interaction-xml"])
+def test_convert_names_a_missing_file(run, source, tmp_path):
+    missing, output = tmp_path / "missing", tmp_path / "docs.spacy"
+    result = run("convert", source, missing, "-o", output, exit_code=1)
+    assert str(missing) in result.stderr
+    assert not output.exists()
+
+
+def test_convert_names_an_unknown_language(run, file, ada, tmp_path):
+    source, output = file("docs.jsonl", json.dumps(ada)), tmp_path / "docs.spacy"
+    result = run("convert", "jsonl", source, "-o", output, "--lang", "qq", exit_code=1)
+    assert "qq" in result.stderr

@@ -1,0 +1,139 @@
+import inspect
+
+import pytest
+import spacy
+from confection import Config
+from pipeline import sentences
+from spacy.language import Language
+from spacy.util import registry
+
+from spacy_klsh import RelationExtractor, SubsequenceKernel
+from spacy_klsh.pipeline import factory
+from spacy_klsh.pipeline.scoring import score_relations
+
+MAKERS = [
+    ("misc", "spacy-klsh.entity_pairs.v1", factory.make_entity_pairs),
+    ("misc", "spacy-klsh.views.v1", factory.make_views),
+    ("misc", "spacy-klsh.subsequence_kernel.v1", factory.make_subsequence_kernel),
+    ("misc", "spacy-klsh.klsh.v1", factory.make_klsh),
+    ("misc", "spacy-klsh.subspace.v1", factory.make_subspace),
+    ("scorers", "spacy-klsh.relation_scorer.v1", factory.make_relation_scorer),
+    ("readers", "spacy-klsh.RelationCorpus.v1", factory.make_relation_corpus),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "maker"), MAKERS)
+def test_makers_are_registered_under_their_names(kind, name, maker):
+    assert getattr(registry, kind).get(name) is maker
+
+
+def test_the_component_is_a_factory_of_every_language():
+    meta = Language.get_factory_meta("klsh_relations")
+    assert meta.assigns == ["doc._.relations"]
+    assert set(meta.requires) == {"token.dep", "token.head"}
+    assert meta.default_score_weights["rel_micro_f"] == 1
+
+
+def defaults(function):
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def test_the_defaults_of_the_factory_are_those_of_the_component():
+    found = {k: v for k, v in factory.DEFAULT_CONFIG.items() if not isinstance(v, dict)}
+    expected = {k: v for k, v in defaults(RelationExtractor).items() if k not in ("name", "scorer")}
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("maker", "settings"),
+    [
+        (
+            factory.make_entity_pairs,
+            {
+                "spans_key": "sc",
+                "entity_pairs": [["A", "B"]],
+                "max_tokens": 3,
+                "max_sentences": 2,
+                "max_candidates": 9,
+            },
+        ),
+        (factory.make_views, {"names": ["path"], "attributes": ["pos", "tag"], "blind": False}),
+        (
+            factory.make_subsequence_kernel,
+            {
+                "decay": 0.5,
+                "max_length": 2,
+                "length_weights": [1.0, 2.0],
+                "threshold": 0.1,
+                "attribute_weights": [1.0],
+                "sigma": {"conj": 0.5},
+                "interleaved": False,
+                "view": "other",
+            },
+        ),
+        (
+            lambda **s: factory.make_klsh(**s)(SubsequenceKernel(), seed=0),
+            {"family": "rmm", "n_references": 9, "n_bits": 8, "subset_size": 3},
+        ),
+        (
+            lambda **s: factory.make_subspace(**s)(seed=0),
+            {
+                "n_members": 3,
+                "bits_per_member": None,
+                "min_samples_leaf": 2,
+                "class_weight": "balanced",
+            },
+        ),
+        (
+            factory.make_relation_corpus,
+            {"path": "a.spacy", "gold_entities": False, "spans_key": "sc", "limit": 3},
+        ),
+    ],
+    ids=["candidates", "views", "kernel", "hashing", "classifier", "reader"],
+)
+def test_makers_pass_every_setting_on(maker, settings):
+    made = maker(**settings)
+    found = {name: getattr(made, name) for name in settings}
+    assert {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()} == settings
+
+
+def test_the_scorer_is_the_relation_scorer():
+    assert factory.make_relation_scorer() is score_relations
+
+
+def test_the_config_names_every_default_and_builds_the_same_again():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("klsh_relations")
+    block = nlp.config["components"]["klsh_relations"]
+    for name, (_, _, maker) in zip(
+        ("candidates", "views", "kernel", "hashing", "classifier"), MAKERS, strict=False
+    ):
+        assert {k: v for k, v in block[name].items() if k != "@misc"} == defaults(maker)
+    again = type(nlp).from_config(nlp.config)
+    assert again.config == nlp.config
+    component, other = nlp.get_pipe("klsh_relations"), again.get_pipe("klsh_relations")
+    assert component.to_bytes() == other.to_bytes()
+
+
+def test_settings_survive_config_text():
+    nlp = sentences.build(threshold=0.25, direction="none", attr="links", seed=3)
+    again = type(nlp).from_config(Config().from_str(nlp.config.to_str()))
+    component = again.get_pipe("klsh_relations")
+    assert (component.threshold, component.scheme.direction) == (0.25, "none")
+    assert (component.attr, component.seed) == ("links", 3)
+    assert (component.hashing.n_bits, component.hashing.seed) == (128, 3)
+    assert component.classifier.n_members == 20
+
+
+def test_an_unknown_setting_is_refused():
+    with pytest.raises(ValueError, match="n_bit"):
+        sentences.build(hashing={"@misc": "spacy-klsh.klsh.v1", "n_bit": 5})
+
+
+@pytest.mark.parametrize(
+    "settings", [{"family": "md5"}, {"n_bits": 0}, {"n_references": 3, "subset_size": 2}]
+)
+def test_bad_block_settings_are_refused_when_the_pipe_is_added(settings):
+    with pytest.raises(ValueError, match=r"choose one of|use at least"):
+        sentences.build(hashing={"@misc": "spacy-klsh.klsh.v1", **settings})

@@ -1,0 +1,94 @@
+"""Speed, measured side by side on this machine: python training/benchmark.py NAME."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable
+from enum import Enum
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from benchmark_component import component
+from benchmark_kernel import kernel
+from benchmark_subspace import subspace
+from rich.console import Console
+from rich.table import Table
+from threadpoolctl import threadpool_limits
+
+CORPORA = Path("../shared/corpora")
+
+
+class Name(Enum):
+    """What can be measured."""
+
+    kernel = "kernel"
+    subspace = "subspace"
+    component = "component"
+
+
+BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
+    Name.kernel: kernel,
+    Name.subspace: lambda _: subspace(),
+    Name.component: component,
+}
+
+
+def main(
+    name: Name,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures here.")
+    ] = None,
+    corpora: Annotated[Path, typer.Option(help="Folder with ppi/AIMed-train.xml …")] = CORPORA,
+) -> None:
+    """Measure, with one thread for linear algebra; print the figures, and store them if asked."""
+    if name is not Name.subspace and not (corpora / "ppi").is_dir():
+        raise typer.BadParameter(f"{corpora} has no folder ppi; give --corpora PATH.")
+    about = machine()
+    with threadpool_limits(1):
+        figures = BENCHMARKS[name](corpora)
+    show(name.value, figures, about)
+    if json_file is not None:
+        result = {"benchmark": name.value, "figures": figures, "machine": about}
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+def machine() -> dict[str, Any]:
+    """Where the figures come from; the load average is that of before."""
+    packages = {name: version(name) for name in ("numpy", "numba", "spacy")}
+    return {
+        "cpu": cpu(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        **packages,
+        "load_average": os.getloadavg() if hasattr(os, "getloadavg") else None,
+    }
+
+
+def cpu() -> str:
+    """Name of the processor."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def show(name: str, figures: dict[str, float], about: dict[str, Any]) -> None:
+    """Print the figures as a table, and the machine below."""
+    table = Table(
+        title=f"Benchmark: {name}", caption=", ".join(f"{k} {v}" for k, v in about.items())
+    )
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for figure, value in figures.items():
+        shown = f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:,.4g}"
+        table.add_row(figure, shown)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,130 @@
+"""How long the component takes beside the tagger and the parser of its pipeline, by stage."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from time import process_time
+
+import numpy as np
+import spacy
+from benchmark_kernel import BASE, read
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_klsh.classifiers.encoded import Encoded
+from spacy_klsh.pipeline.component import Prediction, RelationExtractor
+from spacy_klsh.similarity import SymbolTable, own_similarity
+from spacy_klsh.structures import concat_views
+
+N_SENTENCES, BATCH_SIZE, REPEATS = 2000, 128, 5
+CONFIG = {"direction": "none", "candidates": {"spans_key": "entities"}}
+
+
+class Stopwatch(Counter[str]):
+    """Processor seconds by name."""
+
+    @contextmanager
+    def time(self, name: str) -> Iterator[None]:
+        """Add what the block takes to `name`."""
+        begin = process_time()
+        yield
+        self[name] += process_time() - begin
+
+
+def component(corpora: Path) -> dict[str, float]:
+    """Processor seconds for AIMed and BioInfer: of each stage, of ours and of the parser.
+
+    Documents are taken until 2,000 sentences hold a pair of entities. The component is
+    trained on the same ones, so that its trees are as large as they get, with the default
+    config. ``tagger_parser_s`` is everything of the base pipeline but its recognizer,
+    ``ours_s`` the component's own ``pipe``; the stages run the pieces of its ``predict``
+    one by one. All take turns on fresh copies of the Docs; times are medians.
+    """
+    nlp = spacy.load(BASE, exclude=["ner"])
+    docs, n_sentences = chosen([*read(nlp, corpora, "AIMed"), *read(nlp, corpora, "BioInfer")])
+    extractor = trained(nlp, docs)
+    runs = [measured(nlp, extractor, docs) for _ in range(REPEATS + 1)][1:]  # the first warms up
+    figures = {f"{name}_s": median(run[name] for run in runs) for name in runs[0]}
+    return {
+        **figures,
+        "share": figures["ours_s"] / figures["tagger_parser_s"],
+        "n_sentences": n_sentences,
+        "n_sentences_without_pairs": sum(len(list(doc.sents)) for doc in docs) - n_sentences,
+        "n_documents": len(docs),
+        "n_candidates": sum(len(extractor.candidates(doc, ordered=False)) for doc in docs),
+    }
+
+
+def chosen(docs: Sequence[Doc]) -> tuple[list[Doc], int]:
+    """The first documents with `N_SENTENCES` sentences of two entities or more, and how many."""
+    n_sentences, taken = 0, []
+    for doc in docs:
+        if n_sentences >= N_SENTENCES:
+            break
+        entities = Counter(span.sent.start for span in doc.spans["entities"])
+        n_sentences += sum(n > 1 for n in entities.values())
+        taken.append(doc)
+    return taken, n_sentences
+
+
+def trained(nlp: Language, docs: Sequence[Doc]) -> RelationExtractor:
+    """The component with its default config, trained on `docs`."""
+    extractor = nlp.create_pipe("klsh_relations", config=CONFIG)
+    parsed = nlp.pipe(doc.copy() for doc in docs)
+    examples = [Example(nlp.make_doc(""), doc) for doc in parsed]
+    extractor.initialize(lambda: examples)
+    return extractor
+
+
+def measured(nlp: Language, extractor: RelationExtractor, docs: Sequence[Doc]) -> Stopwatch:
+    """Seconds of one pass over all documents."""
+    watch = Stopwatch()
+    fresh = [doc.copy() for doc in docs]
+    with watch.time("tagger_parser"):
+        parsed = list(nlp.pipe(fresh, batch_size=BATCH_SIZE))
+    for first in range(0, len(parsed), BATCH_SIZE):
+        stages(extractor, parsed[first : first + BATCH_SIZE], watch)
+    watch["gram"] -= watch["similarity"]
+    found = [doc._.relations for doc in parsed]
+    with watch.time("ours"):
+        again = list(extractor.pipe(parsed, batch_size=BATCH_SIZE))
+    if found != [doc._.relations for doc in again]:
+        raise RuntimeError("the stages find other relations than predict; bring them up to date.")
+    return watch
+
+
+def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) -> None:
+    """What ``predict`` and ``set_annotations`` do with one batch, step by step.
+
+    The kernel compares symbols itself: that part is timed on its own beforehand, and
+    later subtracted from the time of the kernel.
+    """
+    hashing, scheme = extractor.hashing, extractor.scheme
+    reference = SymbolTable(hashing.reference_["path"], threshold=hashing.kernel.threshold)
+    with watch.time("candidates"):
+        candidates = [extractor.candidates(doc, ordered=False) for doc in docs]
+    with watch.time("extraction"):
+        pairs = zip(docs, candidates, strict=True)
+        views = concat_views([extractor.views(doc, found) for doc, found in pairs])
+    with watch.time("similarity"):
+        reference.similarity(views["path"])
+        own_similarity(views["path"], threshold=hashing.kernel.threshold)
+    with watch.time("gram"):
+        gram = hashing.similarities(views)
+    with watch.time("bits"):
+        codes = hashing.encode(gram)
+    with watch.time("classifier"):
+        probabilities = extractor.classifier.predict_proba(Encoded(codes, None, views))
+    with watch.time("annotation"):
+        rows = np.split(probabilities, np.cumsum([len(found) for found in candidates])[:-1])
+        thresholds = extractor.effective_thresholds
+        predictions = [
+            Prediction(scheme.records(found, part, thresholds), dict(found.skipped))
+            for found, part in zip(candidates, rows, strict=True)
+        ]
+        extractor.set_annotations(docs, predictions)
