@@ -193,10 +193,12 @@ class RelationExtractor(Pipe):
         ValueError
             If there is no gold relation, no candidate, or only one class among them.
         """
-        examples = list(get_examples())
-        data = collect(self, examples, nlp)
+        from joblib import parallel_config
+
+        data = collect(self, list(get_examples()), nlp)
         self.report.update(data.lost)
-        self._fit(data)
+        with parallel_config("threading", n_jobs=-1):  # the same trees for any number
+            self._fit(data)
 
     def _fit(self, data: TrainingSet) -> None:
         self.hashing.fit(data.views)
