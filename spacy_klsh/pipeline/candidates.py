@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -44,6 +44,21 @@ class Candidates:
         bounds = [(span.start, span.end) for span in self.entities]
         table = np.array([*bounds, (-1, -1)], np.int32)
         return table[self.arguments].reshape(len(self), 2 * len(self.roles))
+
+    def among(self, labels: Set[str]) -> Candidates:
+        """The candidates all of whose entities have one of `labels`; others are counted."""
+        known = [span.label_ in labels for span in self.entities]
+        if all(known):
+            return self
+        keep = np.array([*known, True])[self.arguments].all(axis=1)  # -1: absent, no objection
+        lost = {frozenset(row) for row in self.arguments[~keep].tolist()}
+        skipped = {**self.skipped, "untrained_entity_label": len(lost)} if lost else self.skipped
+        return replace(self, arguments=self.arguments[keep], skipped=skipped)
+
+    @property
+    def entity_labels(self) -> set[str]:
+        """Labels of the entities that candidates name."""
+        return {self.entities[j].label_ for j in np.unique(self.arguments) if j >= 0}
 
     def record_arguments(self, row: Sequence[int]) -> tuple[Argument, ...]:
         """Stored form of the entities that `row`, one index a role, names."""

@@ -62,6 +62,8 @@ class RelationExtractor(Pipe):
     labels : tuple of str
         Relation labels, without "no relation".
     thresholds : dict of label to float
+    entity_labels : frozenset of str
+        Entity labels seen in training; a pair with another one is skipped and counted.
     report : Counter of reason to int
         What was skipped in this process.
     """
@@ -98,6 +100,7 @@ class RelationExtractor(Pipe):
         self.scorer = scorer
         self.scheme = LabelScheme((), direction)
         self.thresholds: dict[str, float] = {}
+        self.entity_labels: frozenset[str] = frozenset()
         self.reference_labels: list[str] = []
         self.report: Counter[str] = Counter()
 
@@ -143,7 +146,9 @@ class RelationExtractor(Pipe):
                 "train` (see the project's training/*.cfg) or load a trained pipeline."
             )
         ordered = self.scheme.direction == "ordered"
-        candidates = [self.candidates(doc, ordered=ordered) for doc in docs]
+        candidates = [
+            self.candidates(doc, ordered=ordered).among(self.entity_labels) for doc in docs
+        ]
         views = [self.views(doc, found) for doc, found in zip(docs, candidates, strict=True)]
         probabilities = self.probabilities(views)
         ends = np.cumsum([len(found) for found in candidates])
@@ -213,6 +218,7 @@ class RelationExtractor(Pipe):
             threshold = choose_threshold(
                 lambda: self.make_classifier(seed=self.seed), encoded, data, n_classes
             )
+        self.entity_labels = data.entity_labels
         self.scheme = data.scheme  # last: before it the component counts as untrained
         self.thresholds = dict.fromkeys(self.labels, threshold)
         logger.info(

@@ -125,6 +125,7 @@ def _files(component: RelationExtractor) -> Files:
         "format_version": FORMAT_VERSION,
         "labels": list(component.labels),
         "thresholds": component.thresholds,
+        "entity_labels": sorted(component.entity_labels),
         "reference_labels": component.reference_labels,
         "settings": settings(component),
         "vectors": vectors_described(component.vocab),
@@ -155,6 +156,7 @@ def _restore(component: RelationExtractor, files: Files) -> None:
             raise _damaged(f"{ARRAYS} and {SYMBOLS} do not fit together ({error})") from error
     component.scheme = LabelScheme(labels, component.scheme.direction)
     component.thresholds = meta["thresholds"]
+    component.entity_labels = frozenset(meta["entity_labels"])
     component.reference_labels = meta["reference_labels"]
 
 

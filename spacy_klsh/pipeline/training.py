@@ -38,6 +38,8 @@ class TrainingSet:
         Number of the Doc that each candidate comes from.
     unreachable : int64 array (n_docs,)
         Gold relations of each Doc that no candidate stands for.
+    entity_labels : frozenset of str
+        Labels of the entities of all candidates.
     scheme : LabelScheme
     lost : mapping of reason to int
     """
@@ -46,6 +48,7 @@ class TrainingSet:
     y: Int64
     groups: Int64
     unreachable: Int64
+    entity_labels: frozenset[str]
     scheme: LabelScheme
     lost: Counter[str]
 
@@ -60,12 +63,14 @@ def collect(
     scheme = LabelScheme(tuple(labels), component.scheme.direction)
     ordered = scheme.direction == "ordered"
     parts, targets, groups, unreachable = [], [], [], []
+    entity_labels: set[str] = set()
     lost: Counter[str] = Counter()
     for i, (doc, records) in enumerate(zip(docs, gold, strict=True)):
         candidates = component.candidates(doc, ordered=ordered)
         y, missed = scheme.targets(candidates, records)
         lost.update({**candidates.skipped, **missed})
         unreachable.append(missed["unreachable"])
+        entity_labels |= candidates.entity_labels
         if len(candidates):
             parts.append(component.views(doc, candidates))
             targets.append(y)
@@ -77,6 +82,7 @@ def collect(
         y=y,
         groups=np.concatenate(groups),
         unreachable=np.array(unreachable, np.int64),
+        entity_labels=frozenset(entity_labels),
         scheme=scheme,
         lost=+lost,
     )

@@ -16,6 +16,7 @@ from spacy_klsh.structures import Structures
 
 N_BITS = 70  # not a multiple of 64
 N_NEW = 1100 if strategies.JIT else 40
+PARAMETERS = {"decay": 0.5, "max_length": 4, "threshold": 0.4, "interleaved": False}
 families = pytest.mark.parametrize("family", FAMILIES)
 SEEN, TABLE = strategies.corpus(120)
 NEW = {"path": strategies.pack(strategies.corpus(N_NEW, seed=1)[0], TABLE)}
@@ -38,7 +39,7 @@ def words(views, name="path"):
 
 def make(family="kulis", **settings):
     settings = {"n_references": 16, "n_bits": N_BITS} | settings
-    return KLSH(SubsequenceKernel(), family=family, **settings)
+    return KLSH(SubsequenceKernel(**PARAMETERS), family=family, **settings)
 
 
 def differing_state(klsh, other):
@@ -147,10 +148,9 @@ def test_every_reference_is_used_by_some_bit():
 def test_a_code_is_the_bits_of_the_naive_family_on_the_naive_gram(family):
     training, new = SEEN[:12], SEEN[60:72]
     klsh = make(family, subset_size=1).fit(packed(training))
-    parameters = {"vectors": TABLE, "decay": 0.5, "max_length": 4, "threshold": 0.4}
     reference = words(klsh.reference_)
-    rows = naive.subsequence_gram(new, reference, **parameters)
-    gram = naive.subsequence_gram(reference, reference, **parameters)
+    rows = naive.subsequence_gram(new, reference, vectors=TABLE, **PARAMETERS)
+    gram = naive.subsequence_gram(reference, reference, vectors=TABLE, **PARAMETERS)
     np.testing.assert_allclose(klsh.similarities(packed(new)), rows, atol=1e-5)
     values = {
         "rknn": lambda first, second: rows[:, second].max(1) - rows[:, first].max(1),

@@ -123,7 +123,7 @@ def test_settings_survive_config_text():
     assert (component.threshold, component.scheme.direction) == (0.25, "none")
     assert (component.attr, component.seed) == ("links", 3)
     assert (component.hashing.n_bits, component.hashing.seed) == (128, 3)
-    assert component.classifier.n_members == 20
+    assert component.classifier.n_members == sentences.SMALL["classifier"]["n_members"]
 
 
 def test_an_unknown_setting_is_refused():
