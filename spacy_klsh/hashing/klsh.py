@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
-from ..structures import Float32, Int32, Int64, Views, concat_views, take
+from ..structures import Float32, Int32, Int64, Structures, Views, concat_views, take
 from .codes import Codes
 from .families import FAMILIES, Family, fit_bits, hash_bits
 
@@ -100,7 +101,9 @@ class KLSH:
         ValueError
             If there are fewer than ``2 * subset_size`` distinct structures.
         """
-        distinct = _distinct_rows(self._used(views))
+        used = self._used(views)
+        lengths = sum(structures.lengths for structures in used.values())
+        distinct = np.array([row for row in _distinct(used)[0] if lengths[row]], np.int64)
         if len(distinct) < 2 * self.subset_size:
             raise ValueError(
                 f"the training structures hold {len(distinct)} distinct ones with a path, but "
@@ -152,8 +155,13 @@ class KLSH:
         return self.encode(self.similarities(views))
 
     def similarities(self, views: Views) -> Float32:
-        """Kernel values to the reference set, float32 (n, n_references)."""
-        return self._compare(views)
+        """Kernel values to the reference set, float32 (n, n_references).
+
+        Each distinct candidate is compared once.
+        """
+        used = self._used(views)
+        first, rows = _distinct(used)
+        return self._compare(take(used, first))[rows]
 
     def encode(self, gram: Float32) -> Codes:
         """Codes of rows of kernel values to the reference set."""
@@ -200,12 +208,25 @@ class KLSH:
     _compare: Callable[[Views], Float32]
 
 
-def _distinct_rows(views: Views) -> Int64:
-    """First row of each distinct candidate that is not empty in every view."""
-    seen: dict[tuple[tuple[tuple[str, ...], ...], ...], int] = {}
-    n = len(next(iter(views.values())))
-    for i in range(n):
-        key = tuple(tuple(structures.words(i)) for structures in views.values())
-        if any(key):
-            seen.setdefault(key, i)
-    return np.array(list(seen.values()), np.int64)
+def _distinct(views: Views) -> tuple[Int64, Int64]:
+    """First row of each distinct candidate, and for every row its place among those."""
+    keys = [_keys(structures) for structures in views.values()]
+    places: dict[tuple[bytes, ...], int] = {}
+    first = []
+    rows = np.empty(len(keys[0]), np.int64)
+    for i, key in enumerate(zip(*keys, strict=True)):
+        rows[i] = places.setdefault(key, len(places))
+        if rows[i] == len(first):
+            first.append(i)
+    return np.array(first, np.int64), rows
+
+
+def _keys(structures: Structures) -> list[bytes]:
+    """Bytes that are equal for two structures of one object if and only if they are."""
+    columns = [structures.nodes]
+    if structures.parents is not None:
+        columns.append(structures.parents[:, None])
+    content = np.concatenate(columns, axis=1).tobytes()
+    width = sum(column.shape[1] for column in columns) * structures.nodes.itemsize
+    bounds = (structures.offsets * width).tolist()
+    return [content[a:b] for a, b in pairwise(bounds)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numba import njit
@@ -14,7 +14,6 @@ from ..similarity import SymbolTable, own_similarity
 from ..structures import Float32, Int32, Int64, Structures, Views
 
 Float64 = NDArray[np.float64]
-Floating = np.floating[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,9 +109,8 @@ class SubsequenceKernel:
         """K(x, x) before normalization, float64 (n,)."""
         structures = x[self.view]
         values, starts = own_similarity(structures, threshold=self.threshold)
-        return _self_values(
-            values, starts, self._sigma(structures), structures.offsets, *self._numbers(structures)
-        )
+        sigma = self._sigma(structures)[structures.nodes[:, 0]]
+        return _self_values(values, starts, sigma, structures.offsets, *self._numbers(structures))
 
     def _numbers(self, structures: Structures) -> tuple[Float32, float, Float64, bool]:
         n_attributes = structures.nodes.shape[1] - 1
@@ -130,10 +128,10 @@ class SubsequenceKernel:
         )
 
     def _sigma(self, structures: Structures) -> Float32:
-        """Sigma of the edge of every node, float32 (n_nodes,)."""
+        """Sigma of every symbol, float32 (n_symbols,); 1 for what is no edge."""
         named = {f"dep={k}": v for k, v in (self.sigma or {}).items()}
         of_symbol = [named.get(symbol.rstrip("<>"), 1.0) for symbol in structures.symbols]
-        return np.array(of_symbol, np.float32)[structures.nodes[:, 0]]
+        return np.array(of_symbol, np.float32)
 
 
 class _Comparison:
@@ -141,29 +139,66 @@ class _Comparison:
         self._kernel = kernel
         self._y = y[kernel.view]
         self._table = SymbolTable(self._y, threshold=kernel.threshold)
-        self._sigma = kernel._sigma(self._y)
         self._scale = _inverse_roots(kernel.self_values(y))
+        self._items = _distinct_items(self._y.nodes, self._y.offsets, kernel.interleaved)
+        self._sigma = kernel._sigma(self._y)
 
     def __call__(self, x: Views) -> Float32:
-        kernel, y = self._kernel, self._y
-        structures = x[kernel.view]
-        if structures.nodes.shape[1] != y.nodes.shape[1]:
+        kernel, structures = self._kernel, x[self._kernel.view]
+        if structures.nodes.shape[1] != self._y.nodes.shape[1]:
             raise ValueError(
                 f"nodes have {structures.nodes.shape[1]} attributes but those compared with have "
-                f"{y.nodes.shape[1]}; extract both with the same settings."
+                f"{self._y.nodes.shape[1]}; extract both with the same settings."
             )
-        return _gram(
-            self._table.similarity(structures),
-            structures.nodes,
-            structures.offsets,
-            kernel._sigma(structures),
-            _inverse_roots(kernel.self_values(x)),
-            y.nodes,
-            y.offsets,
-            self._sigma,
-            self._scale,
-            *kernel._numbers(structures),
+        x_items, x_ids, x_offsets = _distinct_items(
+            structures.nodes, structures.offsets, kernel.interleaved
         )
+        y_items, y_ids, y_offsets = self._items
+        attribute_weights, decay, length_weights, _ = kernel._numbers(structures)
+        starts, places, match = _find_matches(
+            self._table.similarity(structures),
+            x_items,
+            kernel._sigma(structures),
+            y_items[y_ids],
+            self._sigma,
+            attribute_weights,
+        )
+        return _gram(
+            x_ids,
+            x_offsets,
+            _inverse_roots(kernel.self_values(x)),
+            y_offsets,
+            self._scale,
+            starts,
+            places,
+            match,
+            decay,
+            length_weights,
+        )
+
+
+def _distinct_items(nodes: Int32, offsets: Int64, interleaved: bool) -> tuple[Int32, Int64, Int64]:
+    """Structures as sequences of item numbers, and what the items are.
+
+    Returns
+    -------
+    items : int32 array (n_distinct, n_attributes)
+        Symbols of each distinct item; -1 where it has none: an edge on its own has no
+        attributes, a node on its own no edge.
+    ids : int64 array (n_items,)
+        Rows of `items`.
+    offsets : int64 array (n + 1,)
+    """
+    if interleaved:
+        lengths = np.diff(offsets)
+        rows = np.repeat(nodes, 2, axis=0)
+        rows[0::2, 1:], rows[1::2, 0] = -1, -1  # the edge into a node, then the node
+        inner = np.ones(len(rows), bool)
+        inner[2 * offsets[:-1][lengths > 0]] = False  # no edge enters the first one
+        nodes = rows[inner]
+        offsets = np.concatenate([[0], np.cumsum(np.maximum(2 * lengths - 1, 0))])
+    items, ids = np.unique(nodes, axis=0, return_inverse=True)
+    return np.ascontiguousarray(items, np.int32), ids.reshape(-1), offsets.astype(np.int64)
 
 
 def _inverse_roots(values: Float64) -> Float64:
@@ -172,62 +207,65 @@ def _inverse_roots(values: Float64) -> Float64:
 
 
 @njit(nogil=True, cache=True)
-def _n_items(n_nodes: int, interleaved: bool) -> int:
-    return max(0, 2 * n_nodes - 1) if interleaved else n_nodes
+def _powers(base: float, n: int) -> Float64:
+    powers = np.ones(n + 1, np.float64)
+    for i in range(n):
+        powers[i + 1] = powers[i] * base
+    return powers
 
 
 @njit(nogil=True, cache=True)
-def _combine(
-    edge: Floating, node: Floating, a: int, b: int, interleaved: bool, items: Float64
-) -> None:
-    """Enter the similarity of node a and node b, with the edges into them, in `items`."""
-    if not interleaved:
-        items[a, b] = edge * node
-        return
-    items[2 * a, 2 * b] = node
-    if a > 0 and b > 0:
-        items[2 * a - 1, 2 * b - 1] = edge
-    if b > 0:
-        items[2 * a, 2 * b - 1] = 0.0
-    if a > 0:
-        items[2 * a - 1, 2 * b] = 0.0
+def _collect_matches(
+    edges: Float32, nodes: Float32, n: int, m: int, interleaved: bool, places: Int32, match: Float64
+) -> int:
+    """Positions and similarities of all items that match, in rising order; how many."""
+    count = 0
+    for a in range(n):
+        if interleaved and a > 0:
+            for b in range(1, m):
+                if edges[a, b] != np.float32(0.0):
+                    places[count, 0], places[count, 1] = 2 * a - 1, 2 * b - 1
+                    match[count] = edges[a, b]
+                    count += 1
+        for b in range(m):
+            value = nodes[a, b] if interleaved else edges[a, b] * nodes[a, b]
+            if value != np.float32(0.0):
+                places[count, 0] = 2 * a if interleaved else a
+                places[count, 1] = 2 * b if interleaved else b
+                match[count] = value
+                count += 1
+    return count
 
 
 @njit(nogil=True, cache=True)
-def _subsequence_value(
-    items: Float64,
-    n: int,
-    m: int,
-    decay: float,
+def _sum_chains(
+    first: int,
+    last: int,
+    places: Int32,
+    match: Float64,
+    powers: Float64,
     length_weights: Float64,
-    shorter: Float64,
-    longer: Float64,
+    chains: Float64,
 ) -> float:
-    """Sum of w_n K_n over the n x m item similarities; the last two are work space.
+    """Sum of w_l K_l over the matches `first` to `last`, in rising order of x.
 
-    ``shorter[a, b]`` is K'_{l-1} of the prefixes of a and b items (Lodhi et al. 2002).
+    A common subsequence is a chain of matches that rises in both paths; ``chains[k]``
+    is the weight of all chains of the present length that end in match k.
     """
-    square = decay * decay
     total = 0.0
-    shorter[: n + 1, : m + 1] = 1.0
-    longer[: n + 1, 0] = 0.0
-    longer[0, : m + 1] = 0.0
-    for length in range(min(len(length_weights), n, m)):
+    for length in range(len(length_weights)):
         value = 0.0
-        for a in range(n):
-            run = 0.0
-            for b in range(m):
-                last = square * items[a, b] * shorter[a, b]
-                value += last
-                run = decay * run + last
-                longer[a + 1, b + 1] = decay * longer[a, b + 1] + run
-        if value == 0.0:  # no common subsequence of this length, so none that is longer
+        for k in range(last - 1, first - 1, -1):  # backwards: those before k are still shorter
+            weight = 0.0 if length > 0 else powers[2]
+            x, y = places[k, 0], places[k, 1]
+            for i in range(first, k if length > 0 else first):
+                if places[i, 0] < x and places[i, 1] < y:
+                    weight += chains[i] * powers[x - places[i, 0] + y - places[i, 1]]
+            chains[k] = weight * match[k]
+            value += chains[k]
+        if value == 0.0:  # no chain of this length, so none that is longer
             break
         total += length_weights[length] * value
-        if length == 0:
-            shorter[: n + 1, 0] = 0.0
-            shorter[0, : m + 1] = 0.0
-        shorter, longer = longer, shorter
     return total
 
 
@@ -242,82 +280,121 @@ def _self_values(
     length_weights: Float64,
     interleaved: bool,
 ) -> Float64:
-    n = len(offsets) - 1
-    out = np.zeros(n, np.float64)
-    longest = 0
+    n, longest = len(offsets) - 1, 0
     for i in range(n):
         longest = max(longest, offsets[i + 1] - offsets[i])
-    width = _n_items(longest, interleaved)
-    items = np.empty((width, width), np.float64)
-    shorter = np.empty((width + 1, width + 1), np.float64)
-    longer = np.empty((width + 1, width + 1), np.float64)
+    edges = np.empty((longest, longest), np.float32)
+    nodes = np.empty((longest, longest), np.float32)
+    places = np.empty((2 * longest * longest, 2), np.int32)
+    match, chains = np.empty(len(places)), np.empty(len(places))
+    powers = _powers(decay, 4 * longest + 2)
+    out = np.zeros(n, np.float64)
     for i in range(n):
         first, size = offsets[i], offsets[i + 1] - offsets[i]
         for a in range(size):
             for b in range(size):
-                row = values[starts[i] + a * size + b]
-                edge = row[0] * (sigma[first + a] * sigma[first + b])
+                row = starts[i] + a * size + b
+                edges[a, b] = values[row, 0] * (sigma[first + a] * sigma[first + b])
                 node = np.float32(0.0)
                 for k in range(len(attribute_weights)):
-                    node += attribute_weights[k] * row[k + 1]
-                _combine(edge, node, a, b, interleaved, items)
-        n_items = _n_items(size, interleaved)
-        out[i] = _subsequence_value(items, n_items, n_items, decay, length_weights, shorter, longer)
+                    node += attribute_weights[k] * values[row, k + 1]
+                nodes[a, b] = node
+        count = _collect_matches(edges, nodes, size, size, interleaved, places, match)
+        out[i] = _sum_chains(0, count, places, match, powers, length_weights, chains)
     return out
 
 
 @njit(nogil=True, cache=True)
-def _gram(
+def _item_similarity(
+    similarity: Float32, x: Int32, i: int, y: Int32, j: int, attribute_weights: Float32
+) -> np.float32:
+    """Similarity of two items without sigma; an edge never matches a node."""
+    if (x[i, 0] < 0) != (y[j, 0] < 0) or (x[i, 1] < 0) != (y[j, 1] < 0):
+        return np.float32(0.0)
+    edge = np.float32(1.0) if x[i, 0] < 0 else similarity[x[i, 0], y[j, 0]]
+    if x[i, 1] < 0 or edge == np.float32(0.0):
+        return edge
+    node = np.float32(0.0)
+    for k in range(len(attribute_weights)):
+        node += attribute_weights[k] * similarity[x[i, k + 1], y[j, k + 1]]
+    return edge * node
+
+
+@njit(nogil=True, cache=True)
+def _find_matches(
     similarity: Float32,
-    x_nodes: Int32,
-    x_offsets: Int64,
+    x_items: Int32,
     x_sigma: Float32,
-    x_scale: Float64,
-    y_nodes: Int32,
-    y_offsets: Int64,
+    y_items: Int32,
     y_sigma: Float32,
-    y_scale: Float64,
     attribute_weights: Float32,
+) -> tuple[Int64, Int32, Float32]:
+    """Rows of y_items that match each row of x_items, in rising order, and how well."""
+    starts = np.zeros(len(x_items) + 1, np.int64)
+    room = 1024
+    places, match = np.empty(room, np.int32), np.empty(room, np.float32)
+    count = 0
+    for i in range(len(x_items)):
+        for j in range(len(y_items)):
+            value = _item_similarity(similarity, x_items, i, y_items, j, attribute_weights)
+            if value != np.float32(0.0) and x_items[i, 0] >= 0:
+                value *= x_sigma[x_items[i, 0]] * y_sigma[y_items[j, 0]]
+            if value != np.float32(0.0):
+                if count == room:
+                    places = np.concatenate((places, np.empty(room, np.int32)))
+                    match = np.concatenate((match, np.empty(room, np.float32)))
+                    room *= 2
+                places[count], match[count] = j, value
+                count += 1
+        starts[i + 1] = count
+    return starts, places[:count], match[:count]
+
+
+@njit(nogil=True, cache=True)
+def _gram(
+    x_ids: Int64,
+    x_offsets: Int64,
+    x_scale: Float64,
+    y_offsets: Int64,
+    y_scale: Float64,
+    starts: Int64,
+    found: Int32,
+    similarity: Float32,
     decay: float,
     length_weights: Float64,
-    interleaved: bool,
 ) -> Float32:
-    n, m = len(x_offsets) - 1, len(y_offsets) - 1
-    out = np.zeros((n, m), np.float32)
-    x_longest, y_longest = 0, 0
+    """Gram matrix from the rows of y that match each distinct item of x.
+
+    The matches of one x with all y are dealt out to bins, one for each y.
+    """
+    n, m, longest = len(x_offsets) - 1, len(y_offsets) - 1, 0
     for i in range(n):
-        x_longest = max(x_longest, x_offsets[i + 1] - x_offsets[i])
+        longest = max(longest, x_offsets[i + 1] - x_offsets[i])
+    owner = np.empty(y_offsets[-1], np.int64)
     for j in range(m):
-        y_longest = max(y_longest, y_offsets[j + 1] - y_offsets[j])
-    x_width, y_width = _n_items(x_longest, interleaved), _n_items(y_longest, interleaved)
-    items = np.empty((x_width, y_width), np.float64)
-    shorter = np.empty((x_width + 1, y_width + 1), np.float64)
-    longer = np.empty((x_width + 1, y_width + 1), np.float64)
+        longest = max(longest, y_offsets[j + 1] - y_offsets[j])
+        owner[y_offsets[j] : y_offsets[j + 1]] = j
+    powers = _powers(decay, 2 * longest + 2)
+    places, match, chains = np.empty((0, 2), np.int32), np.empty(0), np.empty(0)
+    ends = np.empty(m, np.int64)
+    out = np.zeros((n, m), np.float32)
     for i in range(n):
-        x_first, x_size = x_offsets[i], x_offsets[i + 1] - x_offsets[i]
+        first, size = x_offsets[i], x_offsets[i + 1] - x_offsets[i]
+        if size * y_offsets[-1] > len(match):
+            places = np.empty((size * y_offsets[-1], 2), np.int32)
+            match, chains = np.empty(len(places)), np.empty(len(places))
         for j in range(m):
-            y_first, y_size = y_offsets[j], y_offsets[j + 1] - y_offsets[j]
-            scale = x_scale[i] * y_scale[j]
-            if scale == 0.0:
-                continue
-            for a in range(x_size):
-                for b in range(y_size):
-                    x_node, y_node = x_nodes[x_first + a], y_nodes[y_first + b]
-                    edge = similarity[x_node[0], y_node[0]]
-                    edge *= x_sigma[x_first + a] * y_sigma[y_first + b]
-                    node = np.float32(0.0)
-                    if interleaved or edge != 0.0:
-                        for k in range(len(attribute_weights)):
-                            node += attribute_weights[k] * similarity[x_node[k + 1], y_node[k + 1]]
-                    _combine(edge, node, a, b, interleaved, items)
-            value = _subsequence_value(
-                items,
-                _n_items(x_size, interleaved),
-                _n_items(y_size, interleaved),
-                decay,
-                length_weights,
-                shorter,
-                longer,
+            ends[j] = size * y_offsets[j]
+        for a in range(size):
+            item = x_ids[first + a]
+            for k in range(starts[item], starts[item + 1]):
+                j = owner[found[k]]
+                places[ends[j], 0], places[ends[j], 1] = a, found[k] - y_offsets[j]
+                match[ends[j]] = similarity[k]
+                ends[j] += 1
+        for j in range(m):
+            value = _sum_chains(
+                size * y_offsets[j], ends[j], places, match, powers, length_weights, chains
             )
-            out[i, j] = value * scale
+            out[i, j] = value * x_scale[i] * y_scale[j]
     return out

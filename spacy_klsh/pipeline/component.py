@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -273,7 +272,7 @@ def _checked_threshold(threshold: float | None) -> float | None:
     if threshold is None:
         return None
     is_number = isinstance(threshold, (int, float)) and not isinstance(threshold, bool)
-    if not is_number or not math.isfinite(threshold) or not 0 <= threshold <= 1:
+    if not is_number or not 0 <= threshold <= 1:
         raise ValueError(
             f"threshold is {threshold!r}; give a number in [0, 1], or null to let training choose."
         )

@@ -148,7 +148,6 @@ def choose_threshold(
     fold_of = dict(zip(docs.tolist(), _folds(len(docs)), strict=True))
     folds = np.array([fold_of[group] for group in data.groups.tolist()])
     probabilities = np.zeros((len(data.y), n_classes), np.float32)
-    probabilities[:, 0] = 1.0
     for fold in np.unique(folds):
         held_out = folds == fold
         if len(np.unique(data.y[~held_out])) > 1:

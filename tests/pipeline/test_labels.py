@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import spacy
@@ -96,6 +98,15 @@ ELSEWHERE = A._replace(start=0, end=3)
 def test_gold_without_a_candidate_is_counted_as_unreachable(direction, gold):
     found, lost = targets(direction, gold)
     assert found == {}
+    assert lost == {"unreachable": 1, "second_label": 0}
+
+
+def test_ordered_gold_never_takes_the_candidate_of_the_other_order():
+    scheme = LabelScheme(LABELS)
+    both = EntityPairs()(DOC)
+    forward = replace(both, arguments=both.arguments[:1])
+    y, lost = scheme.targets(forward, [relation("FOUNDED", B, A)])
+    assert y.tolist() == [0]
     assert lost == {"unreachable": 1, "second_label": 0}
 
 

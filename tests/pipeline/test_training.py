@@ -272,7 +272,15 @@ def threshold_of(scores, y, groups, unreachable=None):
     groups = np.array(groups, np.int64)
     scores = np.array(scores, np.float32)
     lost = np.zeros(groups.max() + 1, np.int64) if unreachable is None else np.array(unreachable)
-    data = TrainingSet({}, np.array(y, np.int64), groups, lost, LabelScheme(("X",)), {})
+    data = TrainingSet(
+        views={},
+        y=np.array(y, np.int64),
+        groups=groups,
+        unreachable=lost,
+        entity_labels=frozenset(),
+        scheme=LabelScheme(("X",)),
+        lost={},
+    )
     Replay.fits = ()
     return choose_threshold(Replay, np.stack([1 - scores, scores, groups], axis=1), data, 2)
 
