@@ -65,7 +65,7 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         **packages,
-        "load_average": os.getloadavg() if hasattr(os, "getloadavg") else None,
+        "load_average": [round(load, 2) for load in os.getloadavg()],
     }
 
 

@@ -133,10 +133,7 @@ def numpy_against(kernel: SubsequenceKernel, y: Views) -> Compare:
 
 
 def padded(structures: Structures) -> Array:
-    """Nodes of all structures, (n, longest, n_attributes), filled up with -1.
-
-    As an index -1 is the last column: that of the padding.
-    """
+    """Nodes of all structures, (n, longest, n_attributes), filled up with -1: the last column."""
     lengths = structures.lengths
     there = np.arange(lengths.max(initial=0)) < lengths[:, None]
     nodes = np.full((*there.shape, structures.nodes.shape[1]), -1)
@@ -148,13 +145,10 @@ def numpy_scale(kernel: SubsequenceKernel, x: Structures) -> Array:
     """1 / sqrt(K(x, x)), float64 (n,), all paths of one length at once."""
     table = similarity(x, x, kernel.threshold)
     values = np.zeros(len(x))
-    for length in np.unique(x.lengths[x.lengths > 0]):
+    for length in set(x.lengths.tolist()) - {0}:
         rows = np.flatnonzero(x.lengths == length)
-        nodes = x.nodes[x.offsets[rows] + np.arange(length)[:, None]]  # (length, rows, attributes)
-        others = nodes.swapaxes(0, 1)
-        edge, *attributes = (
-            table[nodes[:, :, None, k], others[None, ..., k]] for k in range(nodes.shape[2])
-        )
+        columns = x.nodes[x.offsets[rows] + np.arange(length)[:, None]].T  # (k, rows, length)
+        edge, *attributes = (table[column.T[:, :, None], column] for column in columns)
         values[rows] = numpy_values(edge * sum(attributes) / len(attributes), kernel)
     return inverse_roots(values)
 

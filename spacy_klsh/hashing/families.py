@@ -51,7 +51,7 @@ def fit_bits(gram: Float32, subsets: Int32, family: Family) -> tuple[Float32, Fl
     """
     if family == "rknn":
         return np.zeros((len(subsets), 0), np.float32), np.zeros(len(subsets), np.float32)
-    members = subsets.reshape(len(subsets), -1)
+    members = _members(subsets)
     grams = gram[members[:, :, None], members[:, None, :]].astype(np.float64)
     if family == "kulis":
         return _kulis_weights(grams), np.zeros(len(subsets), np.float32)
@@ -65,14 +65,20 @@ def hash_bits(
     """Packed bits of each row of `gram` (n, n_references): uint64 (n, ceil(n_bits / 64))."""
     if family == "rknn":
         return _nearest_bits(gram, subsets)
-    return _linear_bits(gram, subsets.reshape(len(subsets), -1), weights, biases)
+    return _linear_bits(gram, _members(subsets), weights, biases)
+
+
+def _members(subsets: Int32) -> Int32:
+    """S1 and S2 of each bit side by side, int32 (n_bits, 2 * subset_size)."""
+    return subsets.reshape(len(subsets), subsets.shape[1] * subsets.shape[2])
 
 
 def _kulis_weights(grams: NDArray[np.float64]) -> Float32:
     values, vectors = np.linalg.eigh(grams)
     size = grams.shape[1] // 2
     tiny = values[:, -1:] * grams.shape[1] * np.finfo(np.float32).eps
-    roots = np.where(values > tiny, 1.0 / np.sqrt(np.maximum(values, tiny)), 0.0)
+    roots = np.zeros_like(values)
+    np.divide(1.0, np.sqrt(np.abs(values)), out=roots, where=values > tiny)
     direction = np.repeat([1.0 / (2 * size), -1.0 / (2 * size)], size)  # 1_S1/size - 1/(2 size)
     projected = (vectors * direction[:, None]).sum(axis=1) * roots
     weights: Float32 = (vectors * projected[:, None, :]).sum(axis=2).astype(np.float32)

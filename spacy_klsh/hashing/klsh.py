@@ -102,8 +102,9 @@ class KLSH:
             If there are fewer than ``2 * subset_size`` distinct structures.
         """
         used = self._used(views)
-        lengths = sum(structures.lengths for structures in used.values())
-        distinct = np.array([row for row in _distinct(used)[0] if lengths[row]], np.int64)
+        distinct = _distinct(used)[0]
+        filled = np.any([structures.lengths > 0 for structures in used.values()], axis=0)
+        distinct = distinct[filled[distinct]]
         if len(distinct) < 2 * self.subset_size:
             raise ValueError(
                 f"the training structures hold {len(distinct)} distinct ones with a path, but "
@@ -212,7 +213,7 @@ def _distinct(views: Views) -> tuple[Int64, Int64]:
     """First row of each distinct candidate, and for every row its place among those."""
     keys = [_keys(structures) for structures in views.values()]
     places: dict[tuple[bytes, ...], int] = {}
-    first = []
+    first: list[int] = []
     rows = np.empty(len(keys[0]), np.int64)
     for i, key in enumerate(zip(*keys, strict=True)):
         rows[i] = places.setdefault(key, len(places))
