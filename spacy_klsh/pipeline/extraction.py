@@ -99,7 +99,9 @@ class _Describer:
         self._doc = doc
         self._attributes = [(f"{name}=", ATTRIBUTES[name]) for name in attributes]
         self._roots = [span.root.i for span in candidates.entities]
-        self._governors = [token.head.i for token in doc] if len(candidates) else []
+        offsets = doc.to_array("HEAD").view(np.int64)  # relative, unsigned as spaCy gives them
+        self._governors: list[int] = (np.arange(len(doc)) + offsets).tolist()
+        self._arcs: dict[int, tuple[str, str]] = {}
         self._symbols: dict[int, Node] = {}
         self._blinded: dict[int, Node] = {}
         self._labels: list[Node] = []
@@ -115,13 +117,18 @@ class _Describer:
         up, down = _shortest_path(self._governors, self._roots[head], self._roots[tail])
         if not up:
             return []
-        edges = ["dep="]
-        edges += [f"dep={self._doc[i].dep_}<" for i in up[:-1]]
-        edges += [f"dep={self._doc[i].dep_}>" for i in down]
+        edges = ["dep=", *(self._arc(i)[0] for i in up[:-1]), *(self._arc(i)[1] for i in down)]
         nodes = [self._node(i) for i in (*up, *down)]
         if self._labels:
             nodes[0], nodes[-1] = self._labels[head], self._labels[tail]
         return [(edge, *node) for edge, node in zip(edges, nodes, strict=True)]
+
+    def _arc(self, i: int) -> tuple[str, str]:
+        """Symbols of the arc between token `i` and its governor, upwards and downwards."""
+        if i not in self._arcs:
+            dep = self._doc[i].dep_
+            self._arcs[i] = f"dep={dep}<", f"dep={dep}>"
+        return self._arcs[i]
 
     def _node(self, i: int) -> Node:
         if i in self._blinded:
