@@ -63,7 +63,7 @@ class SubspaceClassifier:
         self,
         *,
         n_members: int = 250,
-        bits_per_member: int | None = None,
+        bits_per_member: int | None = 30,
         min_samples_leaf: int = 1,
         class_weight: ClassWeight = None,
         seed: int = 0,

@@ -144,7 +144,29 @@ class KLSH:
         weights: Float32,
         biases: Float32,
     ) -> KLSH:
-        """Take over a fitted state, as `fit` once left it in the attributes."""
+        """Take over a fitted state, as `fit` once left it in the attributes.
+
+        Raises
+        ------
+        ValueError
+            If the arrays do not fit together or to the settings.
+        """
+        reference = self._used(reference)
+        size = len(next(iter(reference.values())))
+        width = 0 if self.family == "rknn" else 2 * self.subset_size
+        expected = {
+            "rows": ("int64", (size,)),
+            "subsets": ("int32", (self.n_bits, 2, self.subset_size)),
+            "weights": ("float32", (self.n_bits, width)),
+            "biases": ("float32", (self.n_bits,)),
+        }
+        arrays = {"rows": rows, "subsets": subsets, "weights": weights, "biases": biases}
+        found = {name: (str(array.dtype), array.shape) for name, array in arrays.items()}
+        if found != expected or subsets.min() < 0 or subsets.max() >= size:
+            raise ValueError(
+                f"the stored hashing has {found} with members {subsets.min()}..{subsets.max()} of "
+                f"{size} references, expected {expected}; the file is damaged, train again."
+            )
         self.reference_, self.reference_rows_ = reference, rows
         self.subsets_, self.weights_, self.biases_ = subsets, weights, biases
         self._compare = self.kernel.against(reference)

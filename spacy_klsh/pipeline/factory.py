@@ -161,7 +161,7 @@ def make_klsh(
 @registry.misc("spacy-klsh.subspace.v1")
 def make_subspace(
     n_members: int = 250,
-    bits_per_member: int | None = None,
+    bits_per_member: int | None = 30,
     min_samples_leaf: int = 1,
     class_weight: str | None = None,
 ) -> Maker:

@@ -124,6 +124,16 @@ def test_the_side_that_the_nearer_subset_gets(family, expected):
 
 
 @families
+def test_every_bit_has_its_own_place(family):
+    sides = np.random.default_rng(4).integers(2, size=200)
+    subsets = np.where(sides[:, None], [[0, 1]], [[1, 0]])[:, :, None].astype(np.int32)
+    weights, biases = fit_bits(np.eye(2, dtype=np.float32), subsets, family)
+    found = codes(np.eye(2, dtype=np.float32), subsets, weights, biases, family)
+    sides = sides if family == "kulis" else 1 - sides
+    assert found.tolist() == [sides.tolist(), (1 - sides).tolist()]
+
+
+@families
 def test_a_tie_gives_0(family):
     subsets = np.array([[[0, 1], [2, 3]]], np.int32)
     weights, biases = fit_bits(np.eye(4, dtype=np.float32), subsets, family)

@@ -59,10 +59,16 @@ class MeanKernel:
     """The mean of the path kernel over two views."""
 
     views = ("path", "between")
+    compared = 0
 
     def against(self, y):
         compare = [SubsequenceKernel(view=view).against(y) for view in self.views]
-        return lambda x: (compare[0](x) + compare[1](x)) / np.float32(2)
+
+        def gram(x):
+            self.compared += len(x["path"])
+            return (compare[0](x) + compare[1](x)) / np.float32(2)
+
+        return gram
 
 
 # fit: the reference set
@@ -108,6 +114,24 @@ def test_a_candidate_with_several_views_is_distinct_or_empty_in_all_of_them():
     klsh = KLSH(MeanKernel(), n_bits=N_BITS).fit(views)
     assert klsh.reference_rows_.tolist() == [0, 1, 3, 4]
     assert set(klsh.reference_) == {"path", "between"}
+
+
+def test_trees_with_other_parents_are_distinct():
+    twice = letters("ab", "ab", "ab", "c", "d")["path"]
+    parents = np.array([-1, 0, 1, -1, -1, 0, -1, -1], np.int32)
+    trees = Structures(twice.nodes, twice.offsets, twice.symbols, twice.vectors, parents)
+    assert make().fit({"path": trees}).reference_rows_.tolist() == [0, 1, 3, 4]
+
+
+def test_a_repeated_candidate_is_compared_once():
+    path, between = letters("a", "b", "a", "a", "")["path"], letters("c", "c", "c", "d", "")["path"]
+    views = {"path": path, "between": between}
+    klsh = KLSH(MeanKernel(), n_bits=N_BITS, subset_size=1).fit(views)
+    klsh.kernel.compared = 0
+    codes = klsh.transform(views).bits()
+    assert klsh.kernel.compared == 4
+    assert codes[0].tolist() == codes[2].tolist()
+    assert codes[0].tolist() != codes[1].tolist()
 
 
 def test_the_labels_are_not_used():
@@ -384,8 +408,9 @@ def test_replace_refuses_another_place_or_number(j, n, message):
         lambda klsh, views: klsh.fit(views),
         lambda klsh, views: klsh.fit_reference(views),
         lambda klsh, views: klsh.replace(0, views),
+        lambda klsh, views: klsh.transform(views),
     ],
-    ids=["fit", "fit_reference", "replace"],
+    ids=["fit", "fit_reference", "replace", "transform"],
 )
 def test_a_missing_view_is_named_in_the_error(call):
     klsh = make().fit(packed(SEEN))
