@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..structures import Float32, Int32, Int64, Structures, Views, concat_views, take
 from .codes import Codes
@@ -160,7 +161,12 @@ class KLSH:
             "weights": ("float32", (self.n_bits, width)),
             "biases": ("float32", (self.n_bits,)),
         }
-        arrays = {"rows": rows, "subsets": subsets, "weights": weights, "biases": biases}
+        arrays: dict[str, NDArray[Any]] = {
+            "rows": rows,
+            "subsets": subsets,
+            "weights": weights,
+            "biases": biases,
+        }
         found = {name: (str(array.dtype), array.shape) for name, array in arrays.items()}
         if found != expected or subsets.min() < 0 or subsets.max() >= size:
             raise ValueError(

@@ -142,6 +142,9 @@ def _restore(component: RelationExtractor, files: Files) -> None:
     symbols, arrays = json.loads(files[SYMBOLS]), _from_npz(files[ARRAYS])
     labels = tuple(meta["labels"])
     if labels:
+        views = component.hashing.kernel.views
+        if list(symbols) != list(views):
+            raise _damaged(f"{SYMBOLS} has the views {list(symbols)}, the kernel needs {views}")
         try:
             reference = {
                 view: _packed(f"reference/{view}", tuple(words), arrays)
