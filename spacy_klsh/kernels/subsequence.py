@@ -159,7 +159,8 @@ class _Comparison:
             self._table.similarity(structures),
             x_items,
             kernel._sigma(structures),
-            y_items[y_ids],
+            y_items,
+            y_ids,
             self._sigma,
             attribute_weights,
         )
@@ -197,8 +198,12 @@ def _distinct_items(nodes: Int32, offsets: Int64, interleaved: bool) -> tuple[In
         inner[2 * offsets[:-1][lengths > 0]] = False  # no edge enters the first one
         nodes = rows[inner]
         offsets = np.concatenate([[0], np.cumsum(np.maximum(2 * lengths - 1, 0))])
-    items, ids = np.unique(nodes, axis=0, return_inverse=True)
-    return np.ascontiguousarray(items, np.int32), ids.reshape(-1), offsets.astype(np.int64)
+    base, width = int(nodes.max(initial=0)) + 2, nodes.shape[1]
+    rows = nodes
+    if base**width < 2**62:  # a number sorts faster than a row
+        rows = ((nodes + np.int64(1)) * base ** np.arange(width)).sum(axis=1, keepdims=True)
+    _, first, ids = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return np.ascontiguousarray(nodes[first]), ids.reshape(-1), offsets.astype(np.int64)
 
 
 def _inverse_roots(values: Float64) -> Float64:
@@ -326,25 +331,28 @@ def _find_matches(
     x_items: Int32,
     x_sigma: Float32,
     y_items: Int32,
+    y_ids: Int64,
     y_sigma: Float32,
     attribute_weights: Float32,
 ) -> tuple[Int64, Int32, Float32]:
-    """Rows of y_items that match each row of x_items, in rising order, and how well."""
+    """Places in y that match each row of x_items, in rising order, and how well."""
     starts = np.zeros(len(x_items) + 1, np.int64)
     room = 1024
     places, match = np.empty(room, np.int32), np.empty(room, np.float32)
     count = 0
+    alike = np.empty(len(y_items), np.float32)
     for i in range(len(x_items)):
         for j in range(len(y_items)):
-            value = _item_similarity(similarity, x_items, i, y_items, j, attribute_weights)
-            if value != np.float32(0.0) and x_items[i, 0] >= 0:
-                value *= x_sigma[x_items[i, 0]] * y_sigma[y_items[j, 0]]
-            if value != np.float32(0.0):
+            alike[j] = _item_similarity(similarity, x_items, i, y_items, j, attribute_weights)
+            if alike[j] != np.float32(0.0) and x_items[i, 0] >= 0:
+                alike[j] *= x_sigma[x_items[i, 0]] * y_sigma[y_items[j, 0]]
+        for j in range(len(y_ids)):
+            if alike[y_ids[j]] != np.float32(0.0):
                 if count == room:
                     places = np.concatenate((places, np.empty(room, np.int32)))
                     match = np.concatenate((match, np.empty(room, np.float32)))
                     room *= 2
-                places[count], match[count] = j, value
+                places[count], match[count] = j, alike[y_ids[j]]
                 count += 1
         starts[i + 1] = count
     return starts, places[:count], match[:count]
