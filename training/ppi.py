@@ -96,8 +96,9 @@ def summary(runs: list[dict[str, float]]) -> dict[str, float]:
 def show(results: dict[str, dict[str, float]]) -> None:
     """Print the results beside the published F1."""
     table = Table(title="Protein-protein interactions across corpora")
-    for column in ("train -> test", "precision", "recall", "F1", "ROC AUC", "published F1"):
-        table.add_column(column, justify="left" if column.startswith("train") else "right")
+    for column in ("train -> test", "precision", "recall", "F1", "ROC AUC", "published"):
+        left = column.startswith("train")
+        table.add_column(column, justify="left" if left else "right", no_wrap=left)
     for name, row in results.items():
         table.add_row(
             name,

@@ -97,8 +97,8 @@ class Codes:
 @njit(nogil=True, cache=True)
 def _hamming(x: Uint64, y: Uint64) -> Int32:
     m1, m2 = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-    m4, h01 = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
-    one, two, four, top = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+    m4, low = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x7F)
+    one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
     out = np.zeros((len(x), len(y)), np.int32)
     for i in range(len(x)):
         for j in range(len(y)):
@@ -107,5 +107,8 @@ def _hamming(x: Uint64, y: Uint64) -> Int32:
                 word -= (word >> one) & m1
                 word = (word & m2) + ((word >> two) & m2)
                 word = (word + (word >> four)) & m4
-                out[i, j] += np.int32((word * h01) >> top)
+                word += word >> np.uint64(8)  # the counts of all bytes, summed without overflow
+                word += word >> np.uint64(16)
+                word += word >> np.uint64(32)
+                out[i, j] += np.int32(word & low)
     return out
