@@ -62,6 +62,8 @@ class Structures:
         _check_array("offsets", self.offsets, np.int64, 1)
         _check_array("vectors", self.vectors, np.float32, 2)
         _check_offsets(self.offsets, len(self.nodes))
+        if len(set(self.symbols)) != len(self.symbols):
+            raise ValueError("a symbol stands twice in symbols; build them with from_symbols().")
         if len(self.vectors) != len(self.symbols):
             raise ValueError(
                 f"vectors has {len(self.vectors)} rows but there are {len(self.symbols)} symbols; "

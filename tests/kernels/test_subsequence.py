@@ -289,3 +289,31 @@ def test_other_word_vectors_are_refused():
     words, table = strategies.corpus(3)
     with pytest.raises(ValueError, match="vectors of 20 dimensions but the reference has 0"):
         SubsequenceKernel().gram({"path": strategies.pack(words, table)}, paths("a"))
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"sigma": {"conj": float("inf")}},
+        {"sigma": {"conj": float("nan")}},
+        {"length_weights": (float("inf"), 1.0, 1.0, 1.0)},
+        {"length_weights": (1.0, 1.0, 1.0, float("nan"))},
+        {"attribute_weights": (1.0, float("nan"))},
+        {"attribute_weights": ()},
+    ],
+)
+def test_weights_that_are_no_finite_numbers_are_refused(setting):
+    with pytest.raises(ValueError, match="give"):
+        SubsequenceKernel(**setting)
+
+
+def test_nodes_without_attributes_are_refused():
+    lone = {"path": Structures.from_symbols([[("dep=",)]], n_attributes=1)}
+    with pytest.raises(ValueError, match="at least one attribute"):
+        SubsequenceKernel().gram(lone, lone)
+
+
+def test_a_symbol_that_stands_twice_is_refused():
+    nodes, offsets = np.array([[0, 1]], np.int32), np.array([0, 1], np.int64)
+    with pytest.raises(ValueError, match="twice"):
+        Structures(nodes, offsets, ("a", "a"), np.zeros((2, 0), np.float32))
