@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -124,7 +125,7 @@ class EntityPairs:
             else:
                 rows += orders
         arguments = np.array(rows, np.int32).reshape(len(rows), 2)
-        return Candidates(("head", "tail"), entities, arguments, dict(skipped))
+        return Candidates(("head", "tail"), entities, arguments, dict(+skipped))
 
     def entities(self, doc: Doc) -> tuple[Span, ...]:
         """The spans that may be arguments, in document order, longer ones first.
@@ -141,17 +142,16 @@ class EntityPairs:
         self, doc: Doc, entities: Sequence[Span], skipped: Counter[str]
     ) -> list[tuple[int, int]]:
         """Pairs within the window, in document order; the others are counted."""
-        sentence = _sentence_numbers(doc)
+        numbers = _sentence_numbers(doc)
+        sentences = [numbers[span.start] for span in entities]  # starts rise, so these do
         pairs = []
-        n = len(entities)
         for i, first in enumerate(entities):
-            for j in range(i + 1, n):  # starts rise, so once out of reach is out for good
-                second = entities[j]
-                if sentence[second.start] - sentence[first.start] >= self.max_sentences:
-                    skipped["cross_sentence"] += n - j
-                    break
-                if self.max_tokens is not None and second.start - first.end > self.max_tokens:
-                    skipped["max_tokens"] += n - j
+            reach = bisect_left(sentences, sentences[i] + self.max_sentences)
+            skipped["cross_sentence"] += len(entities) - reach
+            for j in range(i + 1, reach):
+                distance = entities[j].start - first.end
+                if self.max_tokens is not None and distance > self.max_tokens:
+                    skipped["max_tokens"] += reach - j  # the others start even later
                     break
                 pairs.append((i, j))
         return pairs

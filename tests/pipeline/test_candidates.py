@@ -218,3 +218,11 @@ def test_stored_arguments_name_role_offsets_label_and_id_and_skip_absent_roles()
 
 def test_an_empty_doc_has_no_candidates():
     assert len(EntityPairs()(Doc(VOCAB, words=[]))) == 0
+
+
+def test_a_pair_in_another_sentence_is_counted_as_that_and_not_as_far():
+    starts = [True, False, False, False, False, False, False, False, True]
+    spans = [(0, 1, "A", "e0"), (3, 4, "A", "e1"), (8, 9, "A", "e2")]
+    doc = make(9, spans, starts, key="e")
+    candidates = EntityPairs(spans_key="e", max_tokens=1)(doc)
+    assert candidates.skipped == {"max_tokens": 1, "cross_sentence": 2}
