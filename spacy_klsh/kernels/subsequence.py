@@ -38,7 +38,8 @@ class SubsequenceKernel:
 
     The kernel is positive semi-definite if the similarity of symbols is: so for
     equality (no word vectors, or ``threshold = 1``); thresholded cosines are not
-    in general, see `hashing.families` for what becomes of that.
+    in general, and a normalized value can then exceed 1; see `hashing.families` for
+    what becomes of that.
 
     Parameters
     ----------
