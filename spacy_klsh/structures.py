@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -199,6 +200,33 @@ def concat_views(parts: Sequence[Views]) -> dict[str, Structures]:
                 f"a part has the views {list(part)} but the first has {names}; extract alike."
             )
     return {name: Structures.concat([part[name] for part in parts]) for name in names}
+
+
+def distinct(views: Views) -> tuple[Int64, Int64]:
+    """First row of each distinct candidate, and for every row its place among those.
+
+    Returns
+    -------
+    first : int64 array (n_distinct,)
+        Rising; ``take(views, first)`` are the distinct candidates.
+    rows : int64 array (n,)
+        ``take(views, first[rows])`` are all of them again.
+    """
+    keys = zip(*(_keys(structures) for structures in views.values()), strict=True)
+    places: dict[tuple[bytes, ...], int] = {}
+    rows = np.array([places.setdefault(key, len(places)) for key in keys], np.int64)
+    return np.unique(rows, return_index=True)[1], rows
+
+
+def _keys(structures: Structures) -> list[bytes]:
+    """Bytes that are equal for two structures of one object if and only if they are."""
+    columns = [structures.nodes]
+    if structures.parents is not None:
+        columns.append(structures.parents[:, None])
+    content = np.concatenate(columns, axis=1).tobytes()
+    width = sum(column.shape[1] for column in columns) * structures.nodes.itemsize
+    bounds = (structures.offsets * width).tolist()
+    return [content[a:b] for a, b in pairwise(bounds)]
 
 
 def _check_array(name: str, array: NDArray[Any], dtype: type[Any], ndim: int) -> None:

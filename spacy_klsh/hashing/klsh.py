@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..structures import Float32, Int32, Int64, Structures, Views, concat_views, take
+from ..structures import Float32, Int32, Int64, Views, concat_views, distinct, take
 from .codes import Codes
 from .families import FAMILIES, Family, fit_bits, hash_bits
 
@@ -103,17 +102,17 @@ class KLSH:
             If there are fewer than ``2 * subset_size`` distinct structures.
         """
         used = self._used(views)
-        distinct = _distinct(used)[0]
+        first, _ = distinct(used)
         filled = np.any([structures.lengths > 0 for structures in used.values()], axis=0)
-        distinct = distinct[filled[distinct]]
-        if len(distinct) < 2 * self.subset_size:
+        first = first[filled[first]]
+        if len(first) < 2 * self.subset_size:
             raise ValueError(
-                f"the training structures hold {len(distinct)} distinct ones with a path, but "
+                f"the training structures hold {len(first)} distinct ones with a path, but "
                 f"subset_size = {self.subset_size} needs {2 * self.subset_size}; add examples."
             )
         rng = np.random.default_rng(self.seed)
-        size = min(self.n_references, len(distinct))
-        rows = distinct[np.sort(rng.permutation(len(distinct))[:size])]
+        size = min(self.n_references, len(first))
+        rows = first[np.sort(rng.permutation(len(first))[:size])]
         self.fit_reference(take(views, rows))
         self.reference_rows_ = rows
         return self
@@ -184,13 +183,8 @@ class KLSH:
         return self.encode(self.similarities(views))
 
     def similarities(self, views: Views) -> Float32:
-        """Kernel values to the reference set, float32 (n, n_references).
-
-        Each distinct candidate is compared once.
-        """
-        used = self._used(views)
-        first, rows = _distinct(used)
-        return self._compare(take(used, first))[rows]
+        """Kernel values to the reference set, float32 (n, n_references)."""
+        return self._compare(self._used(views))
 
     def encode(self, gram: Float32) -> Codes:
         """Codes of rows of kernel values to the reference set."""
@@ -235,27 +229,3 @@ class KLSH:
 
     _gram: Float32 | None
     _compare: Callable[[Views], Float32]
-
-
-def _distinct(views: Views) -> tuple[Int64, Int64]:
-    """First row of each distinct candidate, and for every row its place among those."""
-    keys = [_keys(structures) for structures in views.values()]
-    places: dict[tuple[bytes, ...], int] = {}
-    first: list[int] = []
-    rows = np.empty(len(keys[0]), np.int64)
-    for i, key in enumerate(zip(*keys, strict=True)):
-        rows[i] = places.setdefault(key, len(places))
-        if rows[i] == len(first):
-            first.append(i)
-    return np.array(first, np.int64), rows
-
-
-def _keys(structures: Structures) -> list[bytes]:
-    """Bytes that are equal for two structures of one object if and only if they are."""
-    columns = [structures.nodes]
-    if structures.parents is not None:
-        columns.append(structures.parents[:, None])
-    content = np.concatenate(columns, axis=1).tobytes()
-    width = sum(column.shape[1] for column in columns) * structures.nodes.itemsize
-    bounds = (structures.offsets * width).tolist()
-    return [content[a:b] for a, b in pairwise(bounds)]

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from ..similarity import SymbolTable, own_similarity
 from ..structures import Float32, Int32, Int64, Structures, Views
-from .chains import find_matches, gram_of_matches, self_values
+from .chains import cross_matches, own_matches, sum_subsequences
 
 Float64 = NDArray[np.float64]
 
 
-MAX_WEIGHT = 1e6  # beyond it float32 products overflow
+MAX_SIGMA = 100.0  # float32 holds products of many pairs of them
+N_LANES = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +91,11 @@ class SubsequenceKernel:
             )
         for name in ("length_weights", "attribute_weights"):
             weights = getattr(self, name)
-            if weights is not None and not (_are_weights(weights) and max(weights) > 0):
+            if weights is not None and not _are_weights(weights):
                 raise ValueError(f"{name} is {weights}; give numbers >= 0, not all of them 0.")
         for label, value in (self.sigma or {}).items():
-            if not _are_weights([value]):
-                raise ValueError(f"sigma[{label!r}] is {value}; give a number >= 0.")
+            if not 0 <= value <= MAX_SIGMA:
+                raise ValueError(f"sigma[{label!r}] is {value}; choose it in [0, {MAX_SIGMA:g}].")
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -112,11 +113,20 @@ class SubsequenceKernel:
     def self_values(self, x: Views) -> Float64:
         """K(x, x) before normalization, float64 (n,)."""
         structures = x[self.view]
+        weights, decay, length_weights = self._numbers(structures)
         values, starts = own_similarity(structures, threshold=self.threshold)
         sigma = self._sigma(structures)[structures.nodes[:, 0]]
-        return self_values(values, starts, sigma, structures.offsets, *self._numbers(structures))
+        out = np.zeros(len(structures), np.float64)
+        for lanes in _lanes(structures.lengths):
+            match = own_matches(
+                values, starts, sigma, structures.offsets, lanes, weights, self.interleaved
+            )
+            ids = np.arange(len(match))
+            ends = np.array([0, len(match)])
+            out[lanes] = sum_subsequences(ids, ends, match, decay, length_weights)[0]
+        return out
 
-    def _numbers(self, structures: Structures) -> tuple[Float32, float, Float64, bool]:
+    def _numbers(self, structures: Structures) -> tuple[Float32, float, Float64]:
         n_attributes = structures.nodes.shape[1] - 1
         if n_attributes < 1:
             raise ValueError(
@@ -133,7 +143,6 @@ class SubsequenceKernel:
             (np.array(weights) / sum(weights)).astype(np.float32),
             self.decay,
             np.array(self.length_weights or (1.0,) * self.max_length, np.float64),
-            self.interleaved,
         )
 
     def _sigma(self, structures: Structures) -> Float32:
@@ -144,17 +153,20 @@ class SubsequenceKernel:
 
 
 def _are_weights(values: Sequence[float]) -> bool:
-    return len(values) > 0 and all(0 <= value <= MAX_WEIGHT for value in values)
+    return all(0 <= value < np.inf for value in values) and sum(values) > 0
 
 
 class _Comparison:
+    """``kernel.gram(·, y)``, prepared."""
+
     def __init__(self, kernel: SubsequenceKernel, y: Views) -> None:
         self._kernel = kernel
         self._y = y[kernel.view]
         self._table = SymbolTable(self._y, threshold=kernel.threshold)
         self._scale = _inverse_roots(kernel.self_values(y))
-        self._items = _distinct_items(self._y.nodes, self._y.offsets, kernel.interleaved)
         self._sigma = kernel._sigma(self._y)
+        packed = _distinct_items(self._y, kernel.interleaved)
+        self._lanes = [(lanes, *_padded(*packed, lanes)) for lanes in _lanes(self._y.lengths)]
 
     def __call__(self, x: Views) -> Float32:
         kernel, structures = self._kernel, x[self._kernel.view]
@@ -163,35 +175,41 @@ class _Comparison:
                 f"nodes have {structures.nodes.shape[1]} attributes but those compared with have "
                 f"{self._y.nodes.shape[1]}; extract both with the same settings."
             )
-        x_items, x_ids, x_offsets = _distinct_items(
-            structures.nodes, structures.offsets, kernel.interleaved
-        )
-        y_items, y_ids, y_offsets = self._items
-        attribute_weights, decay, length_weights, _ = kernel._numbers(structures)
-        starts, places, match = find_matches(
-            self._table.similarity(structures),
-            x_items,
-            kernel._sigma(structures),
-            y_items,
-            y_ids,
-            self._sigma,
-            attribute_weights,
-        )
-        return gram_of_matches(
-            x_ids,
-            x_offsets,
-            _inverse_roots(kernel.self_values(x)),
-            y_offsets,
-            self._scale,
-            starts,
-            places,
-            match,
-            decay,
-            length_weights,
-        )
+        weights, decay, length_weights = kernel._numbers(structures)
+        similarity = self._table.similarity(structures)
+        sigma = kernel._sigma(structures)
+        items, ids, offsets = _distinct_items(structures, kernel.interleaved)
+        scale = _inverse_roots(kernel.self_values(x))
+        out = np.empty((len(structures), len(self._y)), np.float32)
+        for lanes, y_items, y_ids in self._lanes:
+            match = cross_matches(similarity, items, sigma, y_items, self._sigma, y_ids, weights)
+            values = sum_subsequences(ids, offsets, match, decay, length_weights)
+            out[:, lanes] = values * scale[:, None] * self._scale[lanes]
+        return out
 
 
-def _distinct_items(nodes: Int32, offsets: Int64, interleaved: bool) -> tuple[Int32, Int64, Int64]:
+def _lanes(lengths: Int64) -> list[Int64]:
+    """Rows of about equal length that are compared side by side."""
+    order = np.argsort(-lengths, kind="stable")
+    return np.array_split(order, -(-len(order) // N_LANES)) if len(order) else []
+
+
+def _padded(items: Int32, ids: Int64, offsets: Int64, lanes: Int64) -> tuple[Int32, Int64]:
+    """Distinct items of chosen sequences, and their rows (n_positions, n_lanes).
+
+    Behind the end of a sequence stands an item without any symbol: it matches none.
+    """
+    lengths = np.diff(offsets)[lanes]
+    positions = np.arange(lengths.max())[:, None]
+    inside = positions < lengths
+    rows = np.full(inside.shape, len(items))
+    rows[inside] = ids[(offsets[lanes] + positions)[inside]]
+    used, rows = np.unique(rows, return_inverse=True)
+    nothing = np.full((1, items.shape[1]), -1, np.int32)
+    return np.concatenate([items, nothing])[used], rows.reshape(inside.shape)
+
+
+def _distinct_items(structures: Structures, interleaved: bool) -> tuple[Int32, Int64, Int64]:
     """Structures as sequences of item numbers, and what the items are.
 
     Returns
@@ -203,20 +221,20 @@ def _distinct_items(nodes: Int32, offsets: Int64, interleaved: bool) -> tuple[In
         Rows of `items`.
     offsets : int64 array (n + 1,)
     """
+    nodes, offsets = structures.nodes, structures.offsets
     if interleaved:
-        lengths = np.diff(offsets)
+        lengths = structures.lengths
         rows = np.repeat(nodes, 2, axis=0)
         rows[0::2, 1:], rows[1::2, 0] = -1, -1  # the edge into a node, then the node
         inner = np.ones(len(rows), bool)
         inner[2 * offsets[:-1][lengths > 0]] = False  # no edge enters the first one
         nodes = rows[inner]
         offsets = np.concatenate([[0], np.cumsum(np.maximum(2 * lengths - 1, 0))])
-    base, width = int(nodes.max(initial=0)) + 2, nodes.shape[1]
-    rows = nodes
-    if base**width < 2**62:  # a number sorts faster than a row
-        rows = ((nodes + np.int64(1)) * base ** np.arange(width)).sum(axis=1, keepdims=True)
-    _, first, ids = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return np.ascontiguousarray(nodes[first]), ids.reshape(-1), offsets.astype(np.int64)
+    base = int(nodes.max(initial=0)) + 2
+    first, ids = np.zeros(len(nodes), np.int64), nodes[:, 0].astype(np.int64)
+    for column in nodes[:, 1:].T:  # pairs become numbers: they sort faster than rows
+        _, first, ids = np.unique(ids * base + column, return_index=True, return_inverse=True)
+    return np.ascontiguousarray(nodes[first]), ids, offsets.astype(np.int64)
 
 
 def _inverse_roots(values: Float64) -> Float64:

@@ -161,5 +161,5 @@ def _sentence_numbers(doc: Doc) -> Sequence[int]:
     """Number of the sentence of each token; all 0 where no sentence is known."""
     if not doc.has_annotation("SENT_START"):
         return [0] * len(doc)
-    numbers: list[int] = np.cumsum([token.is_sent_start is True for token in doc]).tolist()
+    numbers: list[int] = np.cumsum(doc.to_array("SENT_START") == 1).tolist()
     return numbers

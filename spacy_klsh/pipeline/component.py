@@ -17,7 +17,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from ..classifiers.encoded import Encoded
-from ..structures import Views, concat_views
+from ..structures import Views, concat_views, distinct, take
 from .candidates import CandidateGenerator, Candidates
 from .labels import DIRECTIONS, LabelScheme
 from .persistence import from_bytes, from_disk, to_bytes, to_disk
@@ -161,12 +161,18 @@ class RelationExtractor(Pipe):
         ]
 
     def probabilities(self, views: Sequence[Views]) -> Any:
-        """Class probabilities of all candidates in `views`, float32 (n, n_classes)."""
+        """Class probabilities of all candidates in `views`, float32 (n, n_classes).
+
+        Equal candidates are looked at once.
+        """
         views = [view for view in views if len(view["path"])]
         if not views:
             return np.zeros((0, len(self.scheme.classes)), np.float32)
         joined = concat_views(views)
-        return self.classifier.predict_proba(Encoded(self.hashing.transform(joined), None, joined))
+        first, rows = distinct(joined)
+        unique = take(joined, first)
+        encoded = Encoded(self.hashing.transform(unique), None, unique)
+        return self.classifier.predict_proba(encoded)[rows]
 
     @property
     def effective_thresholds(self) -> dict[str, float]:

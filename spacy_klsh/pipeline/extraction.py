@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from spacy.tokens import Doc, Token
@@ -25,7 +25,7 @@ WORDLIKE = ("lemma", "lower", "norm")
 NAMES = ("path",)
 MAX_CACHED_VECTORS = 20_000
 
-Node = tuple[str, ...]
+Node = tuple[int, ...]
 
 
 @dataclass(kw_only=True)
@@ -78,84 +78,93 @@ class ViewExtractor:
                 f"a Doc with {len(candidates)} candidate pairs has no dependency parse "
                 f"({doc.text[:40]!r}…); add a parser before klsh_relations in the pipeline."
             )
-        describe = _Describer(doc, candidates, self.attributes, blind=self.blind)
-        paths = [describe.path(head, tail) for head, tail in candidates.arguments]
-        symbols = {symbol for path in paths for node in path for symbol in node}
-        structures = Structures.from_symbols(
-            paths,
-            self._vectors.of(doc.vocab, symbols),
-            n_attributes=1 + len(self.attributes),
-            dim=doc.vocab.vectors_length,
+        paths = _Paths(doc, candidates, self.attributes, blind=self.blind)
+        nodes: list[Node] = []
+        offsets = [0]
+        for head, tail in candidates.arguments.tolist():
+            nodes += paths.between(head, tail)
+            offsets.append(len(nodes))
+        structures = Structures(
+            nodes=np.array(nodes, np.int32).reshape(len(nodes), 1 + len(self.attributes)),
+            offsets=np.array(offsets, np.int64),
+            symbols=tuple(paths.symbols),
+            vectors=self._vectors.of(doc.vocab, paths.symbols),
         )
         return {"path": structures}
 
 
-class _Describer:
-    """Paths between the entities of one Doc as tuples of symbols."""
+class _Climb(NamedTuple):
+    """The way from a token up to the root of its tree."""
+
+    tokens: list[int]
+    heights: dict[int, int]
+    up: list[Node]  # what each token's governor is when it is entered from there
+    down: list[Node]  # what each token is when it is entered from its governor
+
+
+class _Paths:
+    """Paths between the entities of one Doc, as rows of its own dictionary of symbols."""
 
     def __init__(
         self, doc: Doc, candidates: Candidates, attributes: Sequence[str], *, blind: bool
     ) -> None:
+        self.symbols: dict[str, int] = {}
         self._doc = doc
         self._attributes = [(f"{name}=", ATTRIBUTES[name]) for name in attributes]
+        self._first = self._row("dep=")
         self._roots = [span.root.i for span in candidates.entities]
         offsets = doc.to_array("HEAD").view(np.int64)  # relative, unsigned as spaCy gives them
         self._governors: list[int] = (np.arange(len(doc)) + offsets).tolist()
-        self._arcs: dict[int, tuple[str, str]] = {}
-        self._symbols: dict[int, Node] = {}
-        self._blinded: dict[int, Node] = {}
+        self._climbs: dict[int, _Climb] = {}
+        self._described: dict[int, Node] = {}
         self._labels: list[Node] = []
         if blind:
             for span in candidates.entities:
-                label = (f"label={span.label_}",) * len(attributes)
+                label = (self._row(f"label={span.label_}"),) * len(attributes)
                 self._labels.append(label)
                 for i in range(span.start, span.end):
-                    self._blinded.setdefault(i, label)
+                    self._described.setdefault(i, label)
 
-    def path(self, head: int, tail: int) -> list[Node]:
-        """Nodes on the way from entity `head` to entity `tail`."""
-        up, down = _shortest_path(self._governors, self._roots[head], self._roots[tail])
-        if not up:
+    def between(self, head: int, tail: int) -> list[Node]:
+        """Nodes on the way from entity `head` to entity `tail`; none if there is no way."""
+        start, end = self._climb(self._roots[head]), self._climb(self._roots[tail])
+        for below, token in enumerate(end.tokens):
+            if token in start.heights:
+                break
+        else:
             return []
-        edges = ["dep=", *(self._arc(i)[0] for i in up[:-1]), *(self._arc(i)[1] for i in down)]
-        nodes = [self._node(i) for i in (*up, *down)]
+        nodes = [(self._first, *self._describe(self._roots[head]))]
+        nodes += start.up[: start.heights[token]]
+        nodes += end.down[:below][::-1]
         if self._labels:
-            nodes[0], nodes[-1] = self._labels[head], self._labels[tail]
-        return [(edge, *node) for edge, node in zip(edges, nodes, strict=True)]
+            nodes[0] = (self._first, *self._labels[head])
+            nodes[-1] = (nodes[-1][0], *self._labels[tail])
+        return nodes
 
-    def _arc(self, i: int) -> tuple[str, str]:
-        """Symbols of the arc between token `i` and its governor, upwards and downwards."""
-        if i not in self._arcs:
-            dep = self._doc[i].dep_
-            self._arcs[i] = f"dep={dep}<", f"dep={dep}>"
-        return self._arcs[i]
+    def _climb(self, token: int) -> _Climb:
+        if token not in self._climbs:
+            tokens, up, down = [token], [], []
+            while (governor := self._governors[token]) != token:
+                arc = f"dep={self._doc[token].dep_}"
+                up.append((self._row(arc + "<"), *self._describe(governor)))
+                down.append((self._row(arc + ">"), *self._describe(token)))
+                tokens.append(governor)
+                token = governor
+            heights = {token: height for height, token in enumerate(tokens)}
+            self._climbs[tokens[0]] = _Climb(tokens, heights, up, down)
+            return self._climbs[tokens[0]]
+        return self._climbs[token]
 
-    def _node(self, i: int) -> Node:
-        if i in self._blinded:
-            return self._blinded[i]
-        if i not in self._symbols:
+    def _describe(self, i: int) -> Node:
+        """Attributes of token `i`, or the label of the entity that it belongs to."""
+        if i not in self._described:
             token = self._doc[i]
-            self._symbols[i] = tuple(prefix + read(token) for prefix, read in self._attributes)
-        return self._symbols[i]
+            symbols = [prefix + read(token) for prefix, read in self._attributes]
+            self._described[i] = tuple(map(self._row, symbols))
+        return self._described[i]
 
-
-def _shortest_path(governors: Sequence[int], start: int, end: int) -> tuple[list[int], list[int]]:
-    """Tokens from `start` up to the lowest common governor, and from there down to `end`.
-
-    Both lists are empty if the two have no common governor.
-    """
-    up = [start]
-    while governors[up[-1]] != up[-1]:
-        up.append(governors[up[-1]])
-    height = {token: position for position, token in enumerate(up)}
-    down: list[int] = []
-    token = end
-    while token not in height:
-        down.append(token)
-        if governors[token] == token:
-            return [], []
-        token = governors[token]
-    return up[: height[token] + 1], down[::-1]
+    def _row(self, symbol: str) -> int:
+        return self.symbols.setdefault(symbol, len(self.symbols))
 
 
 class _VectorCache:
@@ -164,18 +173,20 @@ class _VectorCache:
     def __init__(self) -> None:
         self._seen: tuple[Any, dict[str, Float32]] = (None, {})
 
-    def of(self, vocab: Vocab, symbols: set[str]) -> dict[str, Float32]:
-        """A row for every symbol; nothing if `vocab` has no vectors."""
+    def of(self, vocab: Vocab, symbols: Collection[str]) -> Float32:
+        """A row for every symbol, float32 (n_symbols, ``vocab.vectors_length``)."""
+        out = np.zeros((len(symbols), vocab.vectors_length), np.float32)
         if not vocab.vectors_length:
-            return {}
+            return out
         table, rows = self._seen
         if table is not vocab.vectors or len(rows) > MAX_CACHED_VECTORS:
             rows = {}
             self._seen = (vocab.vectors, rows)
-        for symbol in symbols:
+        for i, symbol in enumerate(symbols):
             if symbol not in rows:
                 rows[symbol] = _unit_vector(vocab, symbol)
-        return {symbol: rows[symbol] for symbol in symbols}
+            out[i] = rows[symbol]
+        return out
 
 
 def _unit_vector(vocab: Vocab, symbol: str) -> Float32:

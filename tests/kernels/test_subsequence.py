@@ -265,7 +265,7 @@ def test_gram_is_against_called_once(bulk, references):
         ({"length_weights": (0.0,) * 4}, "length_weights is .* not all of them 0"),
         ({"attribute_weights": (0.0,)}, "attribute_weights is .* not all of them 0"),
         ({"attribute_weights": (2.0, -1.0)}, "attribute_weights is .* numbers >= 0"),
-        ({"sigma": {"conj": -1.0}}, r"sigma\['conj'\] is -1\.0; give a number >= 0"),
+        ({"sigma": {"conj": -1.0}}, r"sigma\['conj'\] is -1\.0; choose it in \[0, 100\]"),
         ({"sigma": {"conj": float("nan")}}, r"sigma\['conj'\] is nan"),
     ],
 )
