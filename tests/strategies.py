@@ -158,3 +158,6 @@ def npz_round_trip(packed, path):
             tuple(map(str, arrays["symbols"])),
             arrays["vectors"],
         )
+
+
+SHORT_WORDS = st.text("xy", max_size=2)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from spacy_klsh.structures import Structures, concat_views, take
+from spacy_klsh.structures import Structures, concat_views, distinct, take
 
 CAT, DOG = ("dep=", "lemma=cat"), ("dep=conj>", "lemma=dog")
 PATHS = [[CAT, DOG], [], [DOG], [CAT, DOG, CAT]]
@@ -217,3 +217,14 @@ def test_scikit_learn_splits_structures_with_their_labels():
     parts = train_test_split(structures, labels, random_state=0, stratify=labels % 2)
     for part, rows in (parts[0::2], parts[1::2]):
         assert_same(part, structures, rows.tolist())
+
+
+@given(st.lists(st.tuples(strategies.SHORT_WORDS, strategies.SHORT_WORDS)))
+def test_distinct_finds_the_first_of_each_candidate(pairs):
+    views = {
+        name: Structures.from_symbols([[("dep=", letter) for letter in word] for word in column])
+        for name, column in zip("ab", zip(*pairs, strict=True) if pairs else ([], []), strict=True)
+    }
+    first, rows = distinct(views)
+    assert [pairs[i] for i in first] == list(dict.fromkeys(pairs))
+    assert [pairs[i] for i in first[rows]] == pairs

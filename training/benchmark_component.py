@@ -20,7 +20,7 @@ from spacy_klsh.classifiers.encoded import Encoded
 from spacy_klsh.pipeline.candidates import Candidates
 from spacy_klsh.pipeline.component import Prediction, RelationExtractor
 from spacy_klsh.similarity import SymbolTable, own_similarity
-from spacy_klsh.structures import concat_views
+from spacy_klsh.structures import concat_views, distinct, take
 
 N_SENTENCES, BATCH_SIZE, REPEATS = 2000, 128, 5
 CONFIG = {"direction": "none", "candidates": {"spans_key": "entities"}}
@@ -118,6 +118,8 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
     with watch.time("extraction"):
         pairs = zip(docs, candidates, strict=True)
         views = concat_views([extractor.views(doc, found) for doc, found in pairs])
+        first, rows = distinct(views)
+        views = take(views, first)
     with watch.time("similarity"):
         reference.similarity(views["path"])
         own_similarity(views["path"], threshold=hashing.kernel.threshold)
@@ -126,12 +128,12 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
     with watch.time("bits"):
         codes = hashing.encode(gram)
     with watch.time("classifier"):
-        probabilities = extractor.classifier.predict_proba(Encoded(codes, None, views))
+        probabilities = extractor.classifier.predict_proba(Encoded(codes, None, views))[rows]
     with watch.time("annotation"):
-        rows = np.split(probabilities, np.cumsum([len(found) for found in candidates])[:-1])
+        parts = np.split(probabilities, np.cumsum([len(found) for found in candidates])[:-1])
         thresholds = extractor.effective_thresholds
         predictions = [
             Prediction(scheme.records(found, part, thresholds), dict(found.skipped))
-            for found, part in zip(candidates, rows, strict=True)
+            for found, part in zip(candidates, parts, strict=True)
         ]
         extractor.set_annotations(docs, predictions)

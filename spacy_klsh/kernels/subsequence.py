@@ -16,6 +16,7 @@ from .chains import cross_matches, own_matches, sum_subsequences
 Float64 = NDArray[np.float64]
 
 
+MAX_WEIGHT = 1e6
 MAX_SIGMA = 100.0  # float32 holds products of many pairs of them
 N_LANES = 64
 
@@ -54,7 +55,7 @@ class SubsequenceKernel:
         Cosines of word vectors up to it count as 0.
     attribute_weights : tuple of floats >= 0, optional
         One for each node attribute (columns 1… of `Structures.nodes`); None: equal.
-    sigma : mapping of edge label to float >= 0, optional
+    sigma : mapping of edge label to float in [0, 100], optional
         ``{"conj": 0.5}`` weakens and 0 removes the items that carry such an edge,
         in either direction; labels that are not named weigh 1.
     interleaved : bool
@@ -95,7 +96,7 @@ class SubsequenceKernel:
                 raise ValueError(f"{name} is {weights}; give numbers >= 0, not all of them 0.")
         for label, value in (self.sigma or {}).items():
             if not 0 <= value <= MAX_SIGMA:
-                raise ValueError(f"sigma[{label!r}] is {value}; choose it in [0, {MAX_SIGMA:g}].")
+                raise ValueError(f"sigma[{label!r}] is {value}; give one in [0, {MAX_SIGMA:g}].")
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -153,7 +154,7 @@ class SubsequenceKernel:
 
 
 def _are_weights(values: Sequence[float]) -> bool:
-    return all(0 <= value < np.inf for value in values) and sum(values) > 0
+    return all(0 <= value <= MAX_WEIGHT for value in values) and sum(values) > 0
 
 
 class _Comparison:

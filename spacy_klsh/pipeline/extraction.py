@@ -128,32 +128,28 @@ class _Paths:
     def between(self, head: int, tail: int) -> list[Node]:
         """Nodes on the way from entity `head` to entity `tail`; none if there is no way."""
         start, end = self._climb(self._roots[head]), self._climb(self._roots[tail])
-        for below, token in enumerate(end.tokens):
-            if token in start.heights:
-                break
-        else:
+        below = next((i for i, token in enumerate(end.tokens) if token in start.heights), None)
+        if below is None:
             return []
         nodes = [(self._first, *self._describe(self._roots[head]))]
-        nodes += start.up[: start.heights[token]]
+        nodes += start.up[: start.heights[end.tokens[below]]]
         nodes += end.down[:below][::-1]
         if self._labels:
             nodes[0] = (self._first, *self._labels[head])
             nodes[-1] = (nodes[-1][0], *self._labels[tail])
         return nodes
 
-    def _climb(self, token: int) -> _Climb:
-        if token not in self._climbs:
-            tokens, up, down = [token], [], []
-            while (governor := self._governors[token]) != token:
-                arc = f"dep={self._doc[token].dep_}"
+    def _climb(self, start: int) -> _Climb:
+        if start not in self._climbs:
+            tokens, up, down = [start], [], []
+            while (governor := self._governors[tokens[-1]]) != tokens[-1]:
+                arc = f"dep={self._doc[tokens[-1]].dep_}"
                 up.append((self._row(arc + "<"), *self._describe(governor)))
-                down.append((self._row(arc + ">"), *self._describe(token)))
+                down.append((self._row(arc + ">"), *self._describe(tokens[-1])))
                 tokens.append(governor)
-                token = governor
             heights = {token: height for height, token in enumerate(tokens)}
-            self._climbs[tokens[0]] = _Climb(tokens, heights, up, down)
-            return self._climbs[tokens[0]]
-        return self._climbs[token]
+            self._climbs[start] = _Climb(tokens, heights, up, down)
+        return self._climbs[start]
 
     def _describe(self, i: int) -> Node:
         """Attributes of token `i`, or the label of the entity that it belongs to."""

@@ -7,7 +7,7 @@ import pytest
 import strategies
 from hypothesis import given
 
-from spacy_klsh.kernels.subsequence import SubsequenceKernel
+from spacy_klsh.kernels.subsequence import N_LANES, SubsequenceKernel
 from spacy_klsh.structures import Structures
 
 N_PATHS = 1100 if strategies.JIT else 80
@@ -221,6 +221,15 @@ def test_gram_is_the_same_in_any_order(compare, whole, bulk):
     assert naive.same_bits(compare({"path": bulk["path"][order]}), whole[order])
 
 
+def test_a_reference_does_not_care_what_stands_beside_it(compare, bulk, references):
+    kernel = compare._kernel
+    rows = bulk["path"][: max(20, 2 * N_LANES)]
+    together = kernel.gram(references, {"path": rows})
+    alone = [kernel.gram(references, {"path": rows[j]}) for j in range(len(rows))]
+    assert len(np.unique(rows.lengths)) > 3
+    assert naive.same_bits(together, np.concatenate(alone, axis=1))
+
+
 def test_gram_is_the_same_for_any_order_of_the_references(bulk, references):
     order = np.random.default_rng(3).permutation(N_REFERENCES)
     kernel = SubsequenceKernel()
@@ -265,7 +274,8 @@ def test_gram_is_against_called_once(bulk, references):
         ({"length_weights": (0.0,) * 4}, "length_weights is .* not all of them 0"),
         ({"attribute_weights": (0.0,)}, "attribute_weights is .* not all of them 0"),
         ({"attribute_weights": (2.0, -1.0)}, "attribute_weights is .* numbers >= 0"),
-        ({"sigma": {"conj": -1.0}}, r"sigma\['conj'\] is -1\.0; choose it in \[0, 100\]"),
+        ({"sigma": {"conj": -1.0}}, r"sigma\['conj'\] is -1\.0; give one in \[0, 100\]"),
+        ({"sigma": {"conj": 100.1}}, r"sigma\['conj'\] is 100\.1; give one in \[0, 100\]"),
         ({"sigma": {"conj": float("nan")}}, r"sigma\['conj'\] is nan"),
     ],
 )

@@ -77,6 +77,20 @@ def test_new_answers_replace_old_ones(trained, docs):
     assert answers([trained(docs[0])]) == [([], {})]
 
 
+def test_equal_candidates_are_compared_once(copied, docs, monkeypatch):
+    component = copied.get_pipe("klsh_relations")
+    sizes = []
+
+    def counting(encoded, predict=component.classifier.predict_proba):
+        sizes.append(len(encoded))
+        return predict(encoded)
+
+    monkeypatch.setattr(component.classifier, "predict_proba", counting)
+    once, thrice = component.predict(docs), component.predict(docs * 3)
+    assert sizes[0] == sizes[1] > 1
+    assert thrice == once * 3
+
+
 def test_pipe_asks_for_no_more_docs_than_a_batch(component, docs):
     stream = islice(cycle(docs), 1000)
     first = list(islice(component.pipe(stream, batch_size=4), 4))
