@@ -116,6 +116,7 @@ class _Paths:
         offsets = doc.to_array("HEAD").view(np.int64)  # relative, unsigned as spaCy gives them
         self._governors: list[int] = (np.arange(len(doc)) + offsets).tolist()
         self._climbs: dict[int, _Climb] = {}
+        self._steps: dict[int, tuple[Node, Node]] = {}
         self._described: dict[int, Node] = {}
         self._labels: list[Node] = []
         if blind:
@@ -143,13 +144,23 @@ class _Paths:
         if start not in self._climbs:
             tokens, up, down = [start], [], []
             while (governor := self._governors[tokens[-1]]) != tokens[-1]:
-                arc = f"dep={self._doc[tokens[-1]].dep_}"
-                up.append((self._row(arc + "<"), *self._describe(governor)))
-                down.append((self._row(arc + ">"), *self._describe(tokens[-1])))
+                node_up, node_down = self._step(tokens[-1], governor)
+                up.append(node_up)
+                down.append(node_down)
                 tokens.append(governor)
             heights = {token: height for height, token in enumerate(tokens)}
             self._climbs[start] = _Climb(tokens, heights, up, down)
         return self._climbs[start]
+
+    def _step(self, token: int, governor: int) -> tuple[Node, Node]:
+        """The governor as entered from the token, and the token as entered from there."""
+        if token not in self._steps:
+            arc = f"dep={self._doc[token].dep_}"
+            self._steps[token] = (
+                (self._row(arc + "<"), *self._describe(governor)),
+                (self._row(arc + ">"), *self._describe(token)),
+            )
+        return self._steps[token]
 
     def _describe(self, i: int) -> Node:
         """Attributes of token `i`, or the label of the entity that it belongs to."""
