@@ -136,16 +136,29 @@ def _margin_weights(
 
 @njit(nogil=True, cache=True)
 def _linear_bits(gram: Float32, members: Int32, weights: Float32, biases: Float32) -> Uint64:
+    """One bit of all candidates at a time, so that every loop over candidates vectorizes."""
     n, n_bits = len(gram), len(members)
-    words = np.zeros((n, (n_bits + 63) // 64), np.uint64)
-    for i in range(n):
-        for bit in range(n_bits):
-            value = biases[bit]
-            for k in range(members.shape[1]):
-                value += weights[bit, k] * gram[i, members[bit, k]]
-            if value > np.float32(0.0):
-                words[i, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
-    return words
+    columns = np.ascontiguousarray(gram.T)
+    words = np.zeros(((n_bits + 63) // 64, n), np.uint64)
+    values = np.empty(n, np.float32)
+    for bit in range(n_bits):
+        values[:] = biases[bit]
+        for k in range(members.shape[1]):
+            _add_scaled(values, columns[members[bit, k]], weights[bit, k])
+        _set_bit(words[bit >> 6], values, np.uint64(1) << np.uint64(bit & 63))
+    return np.ascontiguousarray(words.T)
+
+
+@njit(nogil=True, cache=True)
+def _add_scaled(values: Float32, others: Float32, factor: np.float32) -> None:
+    for i in range(len(values)):
+        values[i] += factor * others[i]
+
+
+@njit(nogil=True, cache=True)
+def _set_bit(words: Uint64, values: Float32, bit: np.uint64) -> None:
+    for i in range(len(words)):
+        words[i] |= bit if values[i] > np.float32(0.0) else np.uint64(0)
 
 
 @njit(nogil=True, cache=True)

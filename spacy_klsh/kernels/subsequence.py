@@ -190,9 +190,14 @@ class _Comparison:
 
 
 def _lanes(lengths: Int64) -> list[Int64]:
-    """Rows of about equal length that are compared side by side."""
+    """Rows that are compared side by side: at most `N_LANES`, of similar length."""
     order = np.argsort(-lengths, kind="stable")
-    return np.array_split(order, -(-len(order) // N_LANES)) if len(order) else []
+    groups, first = [], 0
+    while first < len(order):
+        similar = lengths[order[first : first + N_LANES]] * 2 >= lengths[order[first]]
+        groups.append(order[first : first + int(similar.sum())])
+        first += len(groups[-1])
+    return groups
 
 
 def _padded(items: Int32, ids: Int64, offsets: Int64, lanes: Int64) -> tuple[Int32, Int64]:

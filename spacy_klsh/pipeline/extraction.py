@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,8 +85,9 @@ class ViewExtractor:
         for head, tail in candidates.arguments.tolist():
             nodes += paths.between(head, tail)
             offsets.append(len(nodes))
+        rows = np.fromiter(chain.from_iterable(nodes), np.int32)
         structures = Structures(
-            nodes=np.array(nodes, np.int32).reshape(len(nodes), 1 + len(self.attributes)),
+            nodes=rows.reshape(len(nodes), 1 + len(self.attributes)),
             offsets=np.array(offsets, np.int64),
             symbols=tuple(paths.symbols),
             vectors=self._vectors.of(doc.vocab, paths.symbols),
