@@ -51,8 +51,21 @@ def sum_subsequences(
     for i in range(n):
         totals[:] = np.float32(0.0)
         shorter[:] = np.float32(0.0)
-        for row in ids[offsets[i] : offsets[i + 1]]:
-            _read_item(match[row], filled[row], np.float32(decay), shorter, longer, recent, totals)
+        last = -1
+        for k in range(offsets[i], offsets[i + 1]):
+            if filled[ids[k]].any():
+                last = k
+        width = 0
+        for k in range(offsets[i], last + 1):
+            row = ids[k]
+            if not filled[row].any():
+                _scale(shorter.ravel(), np.float32(decay))
+                continue
+            ends = longer[: width + n_lanes]
+            width = min(width + n_lanes, len(recent)) if k < last else 0
+            _read_item(
+                match[row], filled[row], np.float32(decay), shorter, ends, recent[:width], totals
+            )
         for length in range(n_lengths):
             for lane in range(n_lanes):
                 out[i, lane] += length_weights[length] * totals[length * n_lanes + lane]
@@ -74,10 +87,9 @@ def _read_item(
     In the words of Lodhi et al. 2002, section 4.1, ``shorter[b]`` is K'_1, K'_2, … of
     the items read before and the first b positions of the lane, and `recent` is
     K''_1, K''_2, …, what this item adds to them. `longer` are the subsequences that
-    end in the present position too. All lanes of K_1 come first, then those of K_2, ….
+    end in the present position too. All lanes of K_1 come first, then those of K_2, …;
+    `longer` and `recent` are only as wide as something can stand there.
     """
-    n_lanes = match.shape[1]
-    _scale(shorter.ravel(), decay)
     recent[:] = np.float32(0.0)
     started = False
     for b in range(len(match)):
@@ -86,27 +98,30 @@ def _read_item(
             _add(totals, longer)
         if started:
             _pass_on(shorter[b], recent, decay)
+        else:
+            _scale(shorter[b, : len(recent)], decay)
         if filled[b]:
-            _add(recent, longer[: len(longer) - n_lanes])
+            _add(recent, longer[: len(recent)])
             started = True
 
 
 @njit(nogil=True, cache=True)
 def _extend(longer: Float32, match: Float32, shorter: Float32, decay: np.float32) -> None:
     """The match on its own, and behind each of the shorter ones."""
-    n_lanes = len(match)
+    n_lanes, price = len(match), decay * decay
     for lane in range(n_lanes):
-        longer[lane] = match[lane] * (decay * decay)
-    for first in range(0, len(shorter), n_lanes):
-        below, above = shorter[first:], longer[first + n_lanes :]
+        longer[lane] = match[lane] * price
+    for first in range(n_lanes, len(longer), n_lanes):
+        above, below = longer[first:], shorter[first - n_lanes :]
         for lane in range(n_lanes):
-            above[lane] = match[lane] * decay * below[lane]
+            above[lane] = match[lane] * price * below[lane]
 
 
 @njit(nogil=True, cache=True)
 def _pass_on(shorter: Float32, recent: Float32, decay: np.float32) -> None:
+    """To the next item of the one sequence, and to the next position of the other."""
     for i in range(len(recent)):
-        shorter[i] += recent[i]
+        shorter[i] = shorter[i] * decay + recent[i]
         recent[i] *= decay
 
 
