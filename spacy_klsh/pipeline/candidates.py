@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -108,24 +109,33 @@ class EntityPairs:
     def __call__(self, doc: Doc, *, ordered: bool = True) -> Candidates:
         """Candidates of `doc`; both orders of a pair, or document order alone."""
         entities = self.entities(doc)
-        allowed = {(head, tail) for head, tail in self.entity_pairs}
+        labels = [span.label_ for span in entities]
         skipped: Counter[str] = Counter()
         rows: list[tuple[int, int]] = []
         for first, second in self._near(doc, entities, skipped):
-            labels = entities[first].label_, entities[second].label_
-            forward = not allowed or labels in allowed
-            backward = not allowed or labels[::-1] in allowed
-            orders = [(first, second)] * forward + [(second, first)] * backward
-            if not ordered:
-                orders = [(first, second)] * (forward or backward)
-            if not orders:
+            forward, backward = self._orders(labels[first], labels[second], ordered)
+            if not (forward or backward):
                 skipped["entity_labels"] += 1
-            elif len(rows) + len(orders) > self.max_candidates:
+            elif len(rows) + forward + backward > self.max_candidates:
                 skipped["max_candidates"] += 1
             else:
-                rows += orders
+                if forward:
+                    rows.append((first, second))
+                if backward:
+                    rows.append((second, first))
         arguments = np.array(rows, np.int32).reshape(len(rows), 2)
         return Candidates(("head", "tail"), entities, arguments, dict(+skipped))
+
+    @cached_property
+    def _allowed(self) -> frozenset[tuple[str, str]]:
+        return frozenset((head, tail) for head, tail in self.entity_pairs)
+
+    def _orders(self, first: str, second: str, ordered: bool) -> tuple[bool, bool]:
+        """Whether the first of a pair may be its head, and whether the second may."""
+        if not self._allowed:
+            return True, ordered
+        forward, backward = (first, second) in self._allowed, (second, first) in self._allowed
+        return (forward, backward) if ordered else (forward or backward, False)
 
     def entities(self, doc: Doc) -> tuple[Span, ...]:
         """The spans that may be arguments, in document order, longer ones first.
@@ -140,21 +150,20 @@ class EntityPairs:
 
     def _near(
         self, doc: Doc, entities: Sequence[Span], skipped: Counter[str]
-    ) -> list[tuple[int, int]]:
+    ) -> Iterator[tuple[int, int]]:
         """Pairs within the window, in document order; the others are counted."""
         numbers = _sentence_numbers(doc)
-        sentences = [numbers[span.start] for span in entities]  # starts rise, so these do
-        pairs = []
+        starts = [span.start for span in entities]
+        sentences = [numbers[start] for start in starts]  # starts rise, so these do
         for i, first in enumerate(entities):
             reach = bisect_left(sentences, sentences[i] + self.max_sentences)
             skipped["cross_sentence"] += len(entities) - reach
-            for j in range(i + 1, reach):
-                distance = entities[j].start - first.end
-                if self.max_tokens is not None and distance > self.max_tokens:
-                    skipped["max_tokens"] += reach - j  # the others start even later
-                    break
-                pairs.append((i, j))
-        return pairs
+            near = reach
+            if self.max_tokens is not None:
+                near = bisect_right(starts, first.end + self.max_tokens, i + 1, reach)
+                skipped["max_tokens"] += reach - near
+            for j in range(i + 1, near):
+                yield i, j
 
 
 def _sentence_numbers(doc: Doc) -> Sequence[int]:
