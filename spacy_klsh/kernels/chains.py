@@ -38,38 +38,50 @@ def sum_subsequences(
     float64 array (n, n_lanes)
     """
     n, (n_rows, n_positions, n_lanes) = len(offsets) - 1, match.shape
-    n_lengths = len(length_weights)
     filled = np.zeros((n_rows, n_positions), np.bool_)
+    busy = np.zeros(n_rows, np.bool_)
     for row in range(n_rows):
         for b in range(n_positions):
-            filled[row, b] = match[row, b].any()
-    totals = np.empty(n_lengths * n_lanes, np.float32)
-    longer = np.empty_like(totals)
-    shorter = np.empty((n_positions, len(totals) - n_lanes), np.float32)
-    recent = np.empty(len(totals) - n_lanes, np.float32)
+            filled[row, b] = _any(match[row, b])
+            busy[row] |= filled[row, b]
+    totals = np.empty((len(length_weights), n_lanes), np.float32)
+    shorter = np.empty((n_positions, totals.size - n_lanes), np.float32)
     out = np.zeros((n, n_lanes), np.float64)
     for i in range(n):
-        totals[:] = np.float32(0.0)
-        shorter[:] = np.float32(0.0)
-        last = -1
-        for k in range(offsets[i], offsets[i + 1]):
-            if filled[ids[k]].any():
-                last = k
-        width = 0
-        for k in range(offsets[i], last + 1):
-            row = ids[k]
-            if not filled[row].any():
-                _scale(shorter.ravel(), np.float32(decay))
-                continue
-            ends = longer[: width + n_lanes]
-            width = min(width + n_lanes, len(recent)) if k < last else 0
-            _read_item(
-                match[row], filled[row], np.float32(decay), shorter, ends, recent[:width], totals
-            )
-        for length in range(n_lengths):
+        rows = ids[offsets[i] : offsets[i + 1]]
+        _sum_by_length(rows, match, filled, busy, np.float32(decay), shorter, totals)
+        for length, weight in enumerate(length_weights):
             for lane in range(n_lanes):
-                out[i, lane] += length_weights[length] * totals[length * n_lanes + lane]
+                out[i, lane] += weight * totals[length, lane]
     return out
+
+
+@njit(nogil=True, cache=True)
+def _sum_by_length(
+    rows: Int64,
+    match: Float32,
+    filled: Bool,
+    busy: Bool,
+    decay: np.float32,
+    shorter: Float32,
+    totals: Float32,
+) -> None:
+    """Set `totals` to K_1, K_2, … of one sequence; `shorter` is scratch."""
+    totals[:] = np.float32(0.0)
+    shorter[:] = np.float32(0.0)
+    longer = np.empty(totals.size, np.float32)
+    recent = np.empty(shorter.shape[1], np.float32)
+    n_left, width = busy[rows].sum(), 0
+    for row in rows:
+        if n_left == 0:
+            break
+        if not busy[row]:
+            _scale(shorter.ravel(), decay)
+            continue
+        n_left -= 1
+        ends = longer[: width + totals.shape[1]]
+        width = min(len(ends), len(recent)) if n_left else 0  # nothing to come: nothing to pass on
+        _read_item(match[row], filled[row], decay, shorter, ends, recent[:width], totals.ravel())
 
 
 @njit(nogil=True, cache=True)
@@ -123,6 +135,14 @@ def _pass_on(shorter: Float32, recent: Float32, decay: np.float32) -> None:
     for i in range(len(recent)):
         shorter[i] = shorter[i] * decay + recent[i]
         recent[i] *= decay
+
+
+@njit(nogil=True, cache=True)
+def _any(values: Float32) -> bool:
+    found = 0
+    for i in range(len(values)):
+        found |= values[i] != np.float32(0.0)
+    return found != 0
 
 
 @njit(nogil=True, cache=True)
