@@ -210,7 +210,7 @@ def _check_array(name: str, array: NDArray[Any], dtype: type[Any], ndim: int) ->
 
 
 def _check_offsets(offsets: Int64, n_nodes: int) -> None:
-    if len(offsets) == 0 or offsets[0] != 0 or (np.diff(offsets) < 0).any():
+    if len(offsets) == 0 or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
         raise ValueError(
             "offsets must start at 0 and never fall; build them as a cumulative sum of lengths."
         )
