@@ -69,7 +69,7 @@ class Structures:
                 f"vectors has {len(self.vectors)} rows but there are {len(self.symbols)} symbols; "
                 "give one row a symbol (a zero row for equality only)."
             )
-        if len(self.nodes) and not (self.nodes.min() >= 0 and self.nodes.max() < len(self.symbols)):
+        if self.nodes.size and not (self.nodes.min() >= 0 and self.nodes.max() < len(self.symbols)):
             raise ValueError(
                 f"nodes point at symbols {self.nodes.min()}..{self.nodes.max()} but there are "
                 f"{len(self.symbols)}; rebuild them with Structures.from_symbols()."

@@ -13,6 +13,8 @@ from ..structures import Float32, Int32, Int64, Structures, Views, concat_views,
 from .codes import Codes
 from .families import FAMILIES, Family, fit_bits, hash_bits
 
+MAX_PAIRS = 2**27  # kernels hold a number or more for each; a path of 10,000 nodes has 10**8
+
 
 class Kernel(Protocol):
     """What a kernel must offer to be hashed."""
@@ -185,6 +187,12 @@ class KLSH:
             raise ValueError(
                 "the stored hashing has weights, biases or word vectors that are NaN or infinite, "
                 "expected finite ones; the file is damaged, train again."
+            )
+        pairs = max(int((structures.lengths**2).sum()) for structures in reference.values())
+        if pairs > MAX_PAIRS:
+            raise ValueError(
+                f"the stored references hold {pairs} pairs of nodes of one structure, expected at "
+                f"most {MAX_PAIRS}; the file is damaged, or train again with shorter paths."
             )
         compare = self.kernel.against(reference)
         self.reference_, self.reference_rows_ = reference, rows

@@ -234,6 +234,17 @@ def test_truncated_arrays_are_refused(kept):
             SubspaceClassifier(n_members=2).restore({**state, name: state[name][key]})
 
 
+def test_an_additional_array_is_refused():
+    with pytest.raises(ValueError, match=r"'x': 'float64 1d'.* damaged, train again"):
+        SubspaceClassifier(n_members=2).restore({**by_hand(), "x": np.zeros(3)})
+
+
+@pytest.mark.parametrize("roots", [[0], [3], [0, 3, 3], [3, 3], [0, 0], [3, 0]])
+def test_fewer_more_or_repeated_trees_are_refused(roots):
+    with pytest.raises(ValueError, match=r"2 consistent ones are .* damaged, train again"):
+        SubspaceClassifier(n_members=2).restore({**by_hand(), "roots": np.array(roots)})
+
+
 @given(st.lists(CHANGE, min_size=1))
 @strategies.THOROUGH
 def test_changed_bytes_are_refused_or_harmless(changes):

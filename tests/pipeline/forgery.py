@@ -27,7 +27,12 @@ def signed(parts, **meta):
     """The files with other entries in meta.json, and checksums that agree with them."""
     meta = {**json.loads(parts["meta.json"]), **meta}
     meta["checksums"] = {name: hashlib.sha256(parts[name]).hexdigest() for name in NAMES[1:]}
-    meta.pop("checksum", None)
+    return sealed(parts, meta)
+
+
+def sealed(parts, meta):
+    """The files with another meta.json, whose own checksum alone agrees."""
+    meta = {name: entry for name, entry in meta.items() if name != "checksum"}
     meta["checksum"] = hashlib.sha256(as_json(meta)).hexdigest()
     return packed({**parts, "meta.json": as_json(meta)})
 
