@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
-SMALL = 2**26  # bytes that a file of any size may unpack to
-MAX_RATIO = 100  # of unpacked to packed bytes, beyond SMALL
+MAX_SIZE = 2**26  # unpacked bytes; more only if the file is not much smaller:
+MAX_RATIO = 100  # of unpacked to packed bytes
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others unpack without a limit
 
 Arrays = dict[str, NDArray[Any]]
@@ -33,12 +33,12 @@ def write_arrays(arrays: Arrays) -> bytes:
 def read_arrays(content: bytes) -> Arrays:
     """The arrays of an ``.npz``, C-ordered; nothing is executed.
 
-    No more is allocated than 100 times the bytes of `content`, or 64 MiB.
+    Nothing is unpacked that claims more than 64 MiB, or 100 times the bytes of `content`.
 
     Raises
     ------
     ValueError
-        If `content` is no complete ``.npz`` of plain arrays, or holds more than that.
+        If `content` is no complete ``.npz`` of plain arrays, or claims more than that.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -55,11 +55,9 @@ def read_arrays(content: bytes) -> Arrays:
 def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
     if len({info.filename.removesuffix(".npy") for info in members}) < len(members):
         raise ValueError("one name stands twice")
-    if any(
-        info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for info in members
-    ):
+    if any(info.compress_type not in METHODS for info in members):
         raise ValueError("a member is neither stored nor deflated")
-    unpacked, limit = sum(info.file_size for info in members), max(SMALL, MAX_RATIO * size)
+    unpacked, limit = sum(info.file_size for info in members), max(MAX_SIZE, MAX_RATIO * size)
     if unpacked > limit:
         raise ValueError(f"{size} bytes unpack to {unpacked}, more than {limit}")
 
