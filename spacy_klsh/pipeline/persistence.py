@@ -108,7 +108,7 @@ def _restore(component: RelationExtractor, files: Files) -> None:
     if scheme.labels:
         _check_names(symbols, arrays, hashing.kernel.views)
         reference = {
-            view: _packed(symbols[view], arrays, f"reference/{view}")
+            view: _packed(f"reference/{view}", symbols[view], arrays)
             for view in hashing.kernel.views
         }
         _check_extracted(component, reference)
@@ -185,7 +185,7 @@ def _unpacked(prefix: str, structures: Structures) -> Arrays:
     return arrays
 
 
-def _packed(symbols: list[str], arrays: Arrays, prefix: str) -> Structures:
+def _packed(prefix: str, symbols: list[str], arrays: Arrays) -> Structures:
     return Structures(symbols=tuple(symbols), **_below(prefix, arrays))
 
 
@@ -207,5 +207,5 @@ def _from_json(name: str, content: bytes) -> Any:
         value = json.loads(content)
         _json(value)  # deep nesting and half surrogates can be read, but not written
     except (ValueError, RecursionError) as error:
-        raise damaged(f"{name} is no JSON") from error
+        raise damaged(f"{name} is no JSON, or none that was saved here") from error
     return value
