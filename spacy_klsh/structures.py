@@ -70,7 +70,7 @@ class Structures:
                 f"vectors has {len(self.vectors)} rows but there are {len(self.symbols)} symbols; "
                 "give one row a symbol (a zero row for equality only)."
             )
-        if len(self.nodes) and not (self.nodes.min() >= 0 and self.nodes.max() < len(self.symbols)):
+        if self.nodes.size and not (self.nodes.min() >= 0 and self.nodes.max() < len(self.symbols)):
             raise ValueError(
                 f"nodes point at symbols {self.nodes.min()}..{self.nodes.max()} but there are "
                 f"{len(self.symbols)}; rebuild them with Structures.from_symbols()."
@@ -238,7 +238,7 @@ def _check_array(name: str, array: NDArray[Any], dtype: type[Any], ndim: int) ->
 
 
 def _check_offsets(offsets: Int64, n_nodes: int) -> None:
-    if len(offsets) == 0 or offsets[0] != 0 or (np.diff(offsets) < 0).any():
+    if len(offsets) == 0 or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
         raise ValueError(
             "offsets must start at 0 and never fall; build them as a cumulative sum of lengths."
         )

@@ -168,6 +168,10 @@ def test_the_fields_that_the_checks_start_from_are_valid():
         ({"offsets": np.array([], np.int64)}, "offsets must start at 0 and never fall"),
         ({"offsets": np.array([1, 3], np.int64)}, "offsets must start at 0 and never fall"),
         ({"offsets": np.array([0, 2, 1, 3], np.int64)}, "offsets must start at 0 and never fall"),
+        (  # its differences wrap around to numbers above 0
+            {"offsets": np.array([0, 2**63 - 1, -2, 3], np.int64)},
+            "offsets must start at 0 and never fall",
+        ),
         ({"offsets": np.array([0, 2], np.int64)}, "offsets end at 2 but nodes has 3 rows"),
         ({"symbols": ("dep=", "lemma=cat")}, "vectors has 4 rows but there are 2 symbols"),
         ({"vectors": np.zeros((3, 2), np.float32)}, "vectors has 3 rows but there are 4 symbols"),

@@ -169,16 +169,17 @@ class SubspaceClassifier:
         Raises
         ------
         ValueError
-            If one is missing, or they do not describe trees over `n_bits` bits.
+            If one is missing or added, or they do not describe `n_members` trees over
+            `n_bits` bits.
         """
         kinds = {"roots": "int64 1d", "nodes": "int32 2d", "values": "float32 2d"}
         kinds["n_bits"] = "int64 0d"
-        arrays = {name: np.asarray(state.get(name), order="C") for name in kinds}
+        arrays = {name: np.asarray(state.get(name), order="C") for name in {**kinds, **state}}
         found = {name: f"{array.dtype} {array.ndim}d" for name, array in arrays.items()}
-        if found != kinds or not _are_trees(**arrays):
+        if found != kinds or len(arrays["roots"]) != self.n_members or not _are_trees(**arrays):
             raise ValueError(
-                f"the stored trees are {found}, but consistent ones are {kinds}; the file is "
-                "damaged, train again."
+                f"the stored trees are {found}, but {self.n_members} consistent ones are {kinds}; "
+                "the file is damaged, train again."
             )
         self.roots_, self.nodes_ = arrays["roots"], arrays["nodes"]
         self.values_, self.n_bits_ = arrays["values"], int(arrays["n_bits"])
@@ -198,13 +199,14 @@ def _pair_siblings(tree: Any, subspace: Int64, start: int) -> tuple[Int32, Int64
 
 def _are_trees(roots: Int64, nodes: Int32, values: Float32, n_bits: Int64) -> bool:
     """Children follow their parent, so a walk ends; nothing points outside; leaves sum to 1."""
-    if nodes.shape[1] != 2 or len(roots) == 0:
+    if nodes.shape[1] != 2:
         return False
     bits, targets = nodes.T
     leaf = bits < 0
     child, row = targets[~leaf], targets[leaf]
     return bool(
         ((roots >= 0) & (roots < len(nodes))).all()
+        and (roots[1:] > roots[:-1]).all()
         and ((bits >= -1) & (bits < n_bits)).all()
         and ((child > np.flatnonzero(~leaf)) & (child < len(nodes) - 1)).all()
         and ((row >= 0) & (row < len(values))).all()

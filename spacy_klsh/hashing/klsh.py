@@ -12,6 +12,8 @@ from ..structures import Float32, Int32, Int64, Views, concat_views, distinct, t
 from .codes import Codes
 from .families import FAMILIES, Family, fit_bits, hash_bits
 
+MAX_PAIRS = 2**27  # kernels hold a number or more for each; a path of 10,000 nodes has 10**8
+
 
 class Kernel(Protocol):
     """What a kernel must offer to be hashed."""
@@ -152,7 +154,8 @@ class KLSH:
             If the arrays do not fit together or to the settings.
         """
         reference = self._used(reference)
-        size = len(next(iter(reference.values())))
+        sizes = {name: len(structures) for name, structures in reference.items()}
+        size = min(sizes.values())
         width = 0 if self.family == "rknn" else 2 * self.subset_size
         expected = {
             "rows": ("int64", (size,)),
@@ -167,15 +170,33 @@ class KLSH:
             "biases": biases,
         }
         found = {name: (str(array.dtype), array.shape) for name, array in arrays.items()}
-        if found != expected or subsets.min() < 0 or subsets.max() >= size:
+        if found != expected or size < max(sizes.values()):
             raise ValueError(
-                f"the stored hashing has {found} with members {subsets.min()}..{subsets.max()} of "
-                f"{size} references, expected {expected}; the file is damaged, train again."
+                f"the stored hashing has {found} and references {sizes}, expected {expected}; the "
+                "file is damaged, train again."
             )
+        if subsets.min() < 0 or subsets.max() >= size or rows.min(initial=0) < -1:
+            raise ValueError(
+                f"the stored hashing has members {subsets.min()}..{subsets.max()} of {size} "
+                f"references and rows from {rows.min(initial=0)}, expected members that exist and "
+                "rows from -1; the file is damaged, train again."
+            )
+        vectors = [structures.vectors for structures in reference.values()]
+        if not all(np.isfinite(array).all() for array in (weights, biases, *vectors)):
+            raise ValueError(
+                "the stored hashing has weights, biases or word vectors that are NaN or infinite, "
+                "expected finite ones; the file is damaged, train again."
+            )
+        pairs = max(int((structures.lengths**2).sum()) for structures in reference.values())
+        if pairs > MAX_PAIRS:
+            raise ValueError(
+                f"the stored references hold {pairs} pairs of nodes of one structure, expected at "
+                f"most {MAX_PAIRS}; the file is damaged, or train again with shorter paths."
+            )
+        compare = self.kernel.against(reference)
         self.reference_, self.reference_rows_ = reference, rows
         self.subsets_, self.weights_, self.biases_ = subsets, weights, biases
-        self._compare = self.kernel.against(reference)
-        self._gram = None
+        self._compare, self._gram = compare, None
         return self
 
     def transform(self, views: Views) -> Codes:

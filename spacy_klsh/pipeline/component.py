@@ -249,7 +249,15 @@ class RelationExtractor(Pipe):
         )
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Everything that was learned, as bytes; config and vocab are spaCy's to save."""
+        """Everything that was learned, as bytes; config and vocab are spaCy's to save.
+
+        Parameters
+        ----------
+        exclude : iterable of str
+            spaCy's names of parts to leave out, "vocab" among them. It changes nothing
+            here or in the three other methods: no vocab is saved, and what was learned
+            is one whole. ``nlp.to_disk(path, exclude=[name])`` leaves all of it out.
+        """
         return to_bytes(self)
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> RelationExtractor:
@@ -259,7 +267,7 @@ class RelationExtractor(Pipe):
         ------
         ValueError
             If the bytes are damaged, of another format version, or of a component with
-            other settings or word vectors.
+            other settings or word vectors. The component stays as it was.
         """
         from_bytes(self, data)
         return self

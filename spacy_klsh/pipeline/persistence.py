@@ -7,31 +7,28 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
-import io
 import json
-import zipfile
-from collections.abc import Mapping
+from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-from spacy.vocab import Vocab
+from spacy.tokens import Doc
 from srsly import msgpack
 
-from ..structures import Structures
+from ..structures import Structures, Views, concat_views
+from .arrays import Arrays, read_arrays, write_arrays
 from .labels import LabelScheme
+from .meta import FORMAT_VERSION, are_words, check_described, damaged, describe
 
 if TYPE_CHECKING:
     from .component import RelationExtractor
 
-FORMAT_VERSION = 1
-META, SYMBOLS, ARRAYS = "meta.json", "symbols.json", "arrays.npz"
-FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+META, SYMBOLS, ARRAYS = NAMES = ("meta.json", "symbols.json", "arrays.npz")
+HASHING = ("rows", "subsets", "weights", "biases")
+REFERENCE = ("nodes", "offsets", "vectors")
 
 Files = dict[str, bytes]
-Arrays = dict[str, NDArray[Any]]
 
 
 def to_disk(component: RelationExtractor, path: Path) -> None:
@@ -42,14 +39,21 @@ def to_disk(component: RelationExtractor, path: Path) -> None:
 
 
 def from_disk(component: RelationExtractor, path: Path) -> None:
-    """Restore `component` from the directory `path`."""
-    missing = [name for name in (META, SYMBOLS, ARRAYS) if not (path / name).is_file()]
+    """Restore `component` from the directory `path`; other files in it do not matter."""
+    try:
+        missing = [name for name in NAMES if not (path / name).is_file()]
+        files = {name: (path / name).read_bytes() for name in NAMES if name not in missing}
+    except OSError as error:
+        raise ValueError(
+            f"a file of {path} cannot be read ({error}), but {', '.join(NAMES)} are needed; let "
+            "this user read them, or copy them again."
+        ) from error
     if missing:
         raise ValueError(
             f"{path} lacks {', '.join(missing)}, so it holds no complete klsh_relations; save "
             "the pipeline again with nlp.to_disk()."
         )
-    _restore(component, {name: (path / name).read_bytes() for name in (META, SYMBOLS, ARRAYS)})
+    _restore(component, files)
 
 
 def to_bytes(component: RelationExtractor) -> bytes:
@@ -63,47 +67,11 @@ def from_bytes(component: RelationExtractor, content: bytes) -> None:
     try:
         files = msgpack.loads(content, raw=False)  # srsly's own loader leaves the gc off here
     except Exception as error:  # the C library raises many kinds
-        raise _damaged("the bytes are no MessagePack map") from error
-    fits = isinstance(files, dict) and set(files) == {META, SYMBOLS, ARRAYS}
+        raise damaged("the bytes are no MessagePack map") from error
+    fits = isinstance(files, dict) and set(files) == set(NAMES)
     if not fits or not all(isinstance(value, bytes) for value in files.values()):
-        raise _damaged(f"the bytes do not hold {META}, {SYMBOLS} and {ARRAYS}")
+        raise damaged(f"the bytes do not hold {', '.join(NAMES)} alone")
     _restore(component, files)
-
-
-def settings(component: RelationExtractor) -> dict[str, Any]:
-    """Everything in the config that a trained state depends on."""
-    return {
-        "direction": component.scheme.direction,
-        "seed": component.seed,
-        "views": _described(component.views),
-        "kernel": _described(component.hashing.kernel),
-        "hashing": _described(component.hashing, leave_out=("kernel",)),
-        "classifier": _described(component.classifier),
-    }
-
-
-def _described(thing: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
-    names = [
-        name
-        for name in inspect.signature(type(thing)).parameters
-        if not name.startswith("_") and name not in leave_out
-    ]
-    values = {name: getattr(thing, name) for name in names}
-    described: dict[str, Any] = json.loads(json.dumps({"class": type(thing).__name__, **values}))
-    return described
-
-
-def vectors_described(vocab: Vocab) -> dict[str, Any]:
-    """Name, shape and a checksum (of at most 1,024 rows) of the word vectors of `vocab`."""
-    if not vocab.vectors_length:
-        return {"name": None, "shape": [0, 0], "sha256": None}
-    data = np.asarray(vocab.vectors.data)
-    sample = np.ascontiguousarray(data[:: max(1, len(data) // 1024)], dtype="<f4")
-    return {
-        "name": vocab.vectors.name,
-        "shape": list(data.shape),
-        "sha256": hashlib.sha256(sample.tobytes()).hexdigest(),
-    }
 
 
 def _files(component: RelationExtractor) -> Files:
@@ -120,15 +88,10 @@ def _files(component: RelationExtractor) -> Files:
         for view, structures in hashing.reference_.items():
             symbols[view] = list(structures.symbols)
             arrays |= _unpacked(f"reference/{view}", structures)
-    files = {SYMBOLS: _json(symbols), ARRAYS: _npz(arrays)}
+    files = {SYMBOLS: _json(symbols), ARRAYS: write_arrays(arrays)}
     meta = {
         "format_version": FORMAT_VERSION,
-        "labels": list(component.labels),
-        "thresholds": component.thresholds,
-        "entity_labels": sorted(component.entity_labels),
-        "reference_labels": component.reference_labels,
-        "settings": settings(component),
-        "vectors": vectors_described(component.vocab),
+        **describe(component),
         "checksums": {name: _checksum(content) for name, content in files.items()},
     }
     meta["checksum"] = _checksum(_json(meta))
@@ -136,68 +99,79 @@ def _files(component: RelationExtractor) -> Files:
 
 
 def _restore(component: RelationExtractor, files: Files) -> None:
+    """Change `component` at the very end, when nothing can fail any more."""
     meta = _checked_meta(files)
-    _check_same("settings", meta["settings"], settings(component))
-    _check_same("word vectors", meta["vectors"], vectors_described(component.vocab))
-    symbols, arrays = json.loads(files[SYMBOLS]), _from_npz(files[ARRAYS])
-    labels = tuple(meta["labels"])
-    if labels:
-        views = component.hashing.kernel.views
-        if list(symbols) != list(views):
-            raise _damaged(f"{SYMBOLS} has the views {list(symbols)}, the kernel needs {views}")
-        try:
-            reference = {
-                view: _packed(f"reference/{view}", tuple(words), arrays)
-                for view, words in symbols.items()
-            }
-            component.hashing.restore(
-                reference,
-                *(arrays[f"hashing/{k}"] for k in ("rows", "subsets", "weights", "biases")),
-            )
-            component.classifier.restore(_below("classifier", arrays))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise _damaged(f"{ARRAYS} and {SYMBOLS} do not fit together ({error})") from error
-    component.scheme = LabelScheme(labels, component.scheme.direction)
+    check_described(component, meta)
+    symbols, arrays = _from_json(SYMBOLS, files[SYMBOLS]), read_arrays(files[ARRAYS])
+    scheme = LabelScheme(tuple(meta["labels"]), component.scheme.direction)
+    hashing, classifier = copy(component.hashing), copy(component.classifier)
+    if scheme.labels:
+        _check_names(symbols, arrays, hashing.kernel.views)
+        reference = {
+            view: _packed(f"reference/{view}", symbols[view], arrays)
+            for view in hashing.kernel.views
+        }
+        _check_extracted(component, reference)
+        hashing.restore(reference, *(arrays[f"hashing/{name}"] for name in HASHING))
+        classifier.restore(_below("classifier", arrays))
+        _check_agreement(hashing, classifier, scheme, meta["reference_labels"])
+    elif symbols or arrays or meta["reference_labels"]:
+        raise damaged(f"it has no labels, but {ARRAYS}, {SYMBOLS} or reference_labels hold some")
+    component.hashing, component.classifier, component.scheme = hashing, classifier, scheme
     component.thresholds = meta["thresholds"]
     component.entity_labels = frozenset(meta["entity_labels"])
     component.reference_labels = meta["reference_labels"]
 
 
 def _checked_meta(files: Files) -> dict[str, Any]:
-    try:
-        meta = json.loads(files[META])
-        version = meta["format_version"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise _damaged(f"{META} is no JSON with a format_version") from error
-    if version != FORMAT_VERSION:
+    meta = _from_json(META, files[META])
+    if not isinstance(meta, dict) or "format_version" not in meta:
+        raise damaged(f"{META} has no format_version")
+    if meta["format_version"] != FORMAT_VERSION:
         raise ValueError(
-            f"the model has format version {version!r}, this spacy-klsh reads {FORMAT_VERSION}; "
-            "install the version of spacy-klsh that wrote it, or train again."
+            f"the model has format version {meta['format_version']!r}, this spacy-klsh reads "
+            f"{FORMAT_VERSION}; install the version of spacy-klsh that wrote it, or train again."
         )
     checksum = meta.pop("checksum", None)
     if checksum != _checksum(_json(meta)):
-        raise _damaged(f"the checksum of {META} does not agree")
-    for name, expected in meta["checksums"].items():
-        if _checksum(files[name]) != expected:
-            raise _damaged(f"the checksum of {name} does not agree")
-    checked: dict[str, Any] = meta
-    return checked
+        raise damaged(f"the checksum of {META} does not agree")
+    checksums = {name: _checksum(files[name]) for name in (SYMBOLS, ARRAYS)}
+    if meta.get("checksums") != checksums:
+        raise damaged(f"a checksum of {SYMBOLS} or {ARRAYS} does not agree")
+    return meta
 
 
-def _check_same(what: str, stored: Mapping[str, Any], present: Mapping[str, Any]) -> None:
-    for name in sorted(stored.keys() | present.keys()):
-        if stored.get(name) != present.get(name):
-            raise ValueError(
-                f"the model was trained with other {what}: {name} was {stored.get(name)!r} and "
-                f"is {present.get(name)!r} now; use the former, or train again."
-            )
+def _check_names(symbols: Any, arrays: Arrays, views: Sequence[str]) -> None:
+    """There are dictionaries for all views, and arrays for these and nothing else."""
+    if not isinstance(symbols, dict) or symbols.keys() != set(views):
+        raise damaged(f"{SYMBOLS} does not hold the views {', '.join(views)} of the kernel alone")
+    if not all(are_words(words) for words in symbols.values()):
+        raise damaged(f"{SYMBOLS} holds something else than lists of strings")
+    needed = {f"hashing/{name}" for name in HASHING}
+    needed |= {f"reference/{view}/{name}" for view in views for name in REFERENCE}
+    optional = {f"reference/{view}/parents" for view in views}
+    found = {name for name in arrays if not name.startswith("classifier/")}
+    if not needed <= found <= needed | optional:
+        raise damaged(f"{ARRAYS} holds {sorted(found)}, but {sorted(needed)} are needed")
 
 
-def _damaged(reason: str) -> ValueError:
-    return ValueError(
-        f"the saved klsh_relations is damaged: {reason}; copy it again or save it again with "
-        "nlp.to_disk()."
-    )
+def _check_extracted(component: RelationExtractor, reference: Views) -> None:
+    """`reference` can be compared with what the component will extract."""
+    empty = Doc(component.vocab)
+    extracted = component.views(empty, component.candidates(empty))
+    concat_views([reference, {view: extracted[view] for view in reference}])
+
+
+def _check_agreement(
+    hashing: Any, classifier: Any, scheme: LabelScheme, reference_labels: list[str]
+) -> None:
+    for what, found, expected in (
+        ("bits of the classifier", classifier.n_bits_, hashing.n_bits),
+        ("columns of its values", classifier.values_.shape[1], len(scheme.classes)),
+        ("reference_labels", len(reference_labels), len(hashing.reference_rows_)),
+    ):
+        if found != expected:
+            raise damaged(f"there are {found} {what}, but {expected} are needed")
 
 
 def _unpacked(prefix: str, structures: Structures) -> Arrays:
@@ -211,8 +185,8 @@ def _unpacked(prefix: str, structures: Structures) -> Arrays:
     return arrays
 
 
-def _packed(prefix: str, symbols: tuple[str, ...], arrays: Arrays) -> Structures:
-    return Structures(symbols=symbols, **_below(prefix, arrays))
+def _packed(prefix: str, symbols: list[str], arrays: Arrays) -> Structures:
+    return Structures(symbols=tuple(symbols), **_below(prefix, arrays))
 
 
 def _below(prefix: str, arrays: Arrays) -> Arrays:
@@ -228,24 +202,10 @@ def _checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _npz(arrays: Arrays) -> bytes:
-    """An ``.npz`` whose bytes depend on the arrays alone (np.savez stores the time)."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, array in arrays.items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
-            info = zipfile.ZipInfo(f"{name}.npy", FIXED_TIME)
-            archive.writestr(info, member.getvalue(), zipfile.ZIP_DEFLATED)
-    return buffer.getvalue()
-
-
-def _from_npz(content: bytes) -> Arrays:
+def _from_json(name: str, content: bytes) -> Any:
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except Exception as error:  # readers of zip, deflate and npy raise many kinds
-        raise _damaged(f"{ARRAYS} cannot be read") from error
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise _damaged(f"{ARRAYS} holds something else than arrays")
-    return arrays
+        value = json.loads(content)
+        _json(value)  # deep nesting and half surrogates can be read, but not written
+    except (ValueError, RecursionError) as error:
+        raise damaged(f"{name} is no JSON, or none that was saved here") from error
+    return value

@@ -152,7 +152,7 @@ def test_restored_trees_predict_the_same(tmp_path):
     state = {name: np.asarray(array, order="F") for name, array in classifier.state().items()}
     np.savez(tmp_path / "trees.npz", **state)
     with np.load(tmp_path / "trees.npz", allow_pickle=False) as arrays:
-        restored = SubspaceClassifier().restore(arrays)
+        restored = SubspaceClassifier(n_members=12).restore(arrays)
     assert restored.nodes_.flags.c_contiguous and restored.values_.flags.c_contiguous
     found = restored.predict_proba(encode(bits))
     assert found.tobytes() == classifier.predict_proba(encode(bits)).tobytes()
@@ -168,7 +168,7 @@ def test_predicting_needs_no_scikit_learn(tmp_path):
         from spacy_klsh.hashing.codes import Codes
         state = dict(np.load(sys.argv[1]))
         x = Encoded(Codes(state.pop("words"), int(state["n_bits"])), None, {})
-        np.save(sys.argv[2], SubspaceClassifier().restore(state).predict_proba(x))
+        np.save(sys.argv[2], SubspaceClassifier(n_members=12).restore(state).predict_proba(x))
         sys.exit("sklearn" in sys.modules)
     """
     files, root = [tmp_path / "trees.npz", tmp_path / "found.npy"], Path(__file__).parents[2]
@@ -187,7 +187,7 @@ def by_hand():
 
 
 def test_trees_by_hand():
-    trees, bits = SubspaceClassifier().restore(by_hand()), np.eye(3, dtype=np.uint8)
+    trees, bits = SubspaceClassifier(n_members=2).restore(by_hand()), np.eye(3, dtype=np.uint8)
     found = trees.predict_proba(encode(bits))
     assert found.tolist() == [[0.625, 0.375], [0.625, 0.375], [0.25, 0.75]]
     assert trees.predict_proba(encode(bits[:0])).shape == (0, 2)
@@ -209,18 +209,18 @@ def test_damaged_values_are_refused(name, place, value):
     state = by_hand()
     state[name][place] = value
     with pytest.raises(ValueError, match="damaged, train again"):
-        SubspaceClassifier().restore(state)
+        SubspaceClassifier(n_members=2).restore(state)
 
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_damaged_arrays_are_refused(name):
     state = by_hand()
-    classifier = SubspaceClassifier().restore(state)
+    classifier = SubspaceClassifier(n_members=2).restore(state)
     array = state.pop(name)
     swapped, wide = array.astype(array.dtype.newbyteorder(">")), array.astype(np.complex128)
     for damaged in (None, "text", array[None], array[..., None], swapped, wide):
         with pytest.raises(ValueError, match="damaged, train again"):
-            SubspaceClassifier().restore({**state, name: damaged})
+            SubspaceClassifier(n_members=2).restore({**state, name: damaged})
     with pytest.raises(ValueError, match=f"'{name}': 'object 0d'.* damaged, train again"):
         classifier.restore(state)
     assert classifier.state()[name].tobytes() == array.tobytes()  # still the former trees
@@ -231,7 +231,18 @@ def test_truncated_arrays_are_refused(kept):
     state = by_hand()
     for name, key in [("nodes", kept), ("values", kept), ("roots", np.s_[:0])]:
         with pytest.raises(ValueError, match="damaged, train again"):
-            SubspaceClassifier().restore({**state, name: state[name][key]})
+            SubspaceClassifier(n_members=2).restore({**state, name: state[name][key]})
+
+
+def test_an_additional_array_is_refused():
+    with pytest.raises(ValueError, match=r"'x': 'float64 1d'.* damaged, train again"):
+        SubspaceClassifier(n_members=2).restore({**by_hand(), "x": np.zeros(3)})
+
+
+@pytest.mark.parametrize("roots", [[0], [3], [0, 3, 3], [3, 3], [0, 0], [3, 0]])
+def test_fewer_more_or_repeated_trees_are_refused(roots):
+    with pytest.raises(ValueError, match=r"2 consistent ones are .* damaged, train again"):
+        SubspaceClassifier(n_members=2).restore({**by_hand(), "roots": np.array(roots)})
 
 
 @given(st.lists(CHANGE, min_size=1))
@@ -242,7 +253,7 @@ def test_changed_bytes_are_refused_or_harmless(changes):
         raw = state[name].reshape(-1).view(np.uint8)
         raw[place % len(raw)] ^= change
     try:
-        classifier = SubspaceClassifier().restore(state)
+        classifier = SubspaceClassifier(n_members=2).restore(state)
     except ValueError:
         return
     if classifier.n_bits_ < 10_000:  # wider codes would be refused

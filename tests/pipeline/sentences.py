@@ -1,5 +1,6 @@
 """Parsed Docs by hand, and a small component that learns from them in no time."""
 
+import numpy as np
 import spacy
 from spacy.tokens import Doc, Span
 from spacy.training import Example
@@ -82,6 +83,13 @@ def build(**config):
     """A blank pipeline with a small, untrained component."""
     nlp = spacy.blank("xx")  # no language is built faster
     nlp.add_pipe("klsh_relations", config={**SMALL, **config})
+    return nlp
+
+
+def with_vectors(nlp, scale=1.0):
+    """`nlp` with word vectors of three verbs."""
+    for i, word in enumerate(("founded", "hired", "joined")):
+        nlp.vocab.set_vector(word, np.array([1.0, i * scale], np.float32))
     return nlp
 
 
