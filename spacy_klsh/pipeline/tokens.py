@@ -24,10 +24,8 @@ FORMAT_VERSION = 1
 META = "meta.json"
 # What the pieces of a token take over from it; NORM and LEMMA are of the token as a whole.
 INHERITED = ["TAG", "POS", "MORPH", "SENT_START", "ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "ENT_ID"]
-OF_THE_DOC = (
-    *("_context", "cats", "has_unknown_spaces", "sentiment"),
-    *("user_hooks", "user_token_hooks", "user_span_hooks"),
-)
+HOOKS = ("user_hooks", "user_token_hooks", "user_span_hooks")
+OF_THE_DOC = ("_context", "cats", "has_unknown_spaces", "sentiment", *HOOKS)
 
 
 def split_tokens(doc: Doc, cuts: Collection[int]) -> Doc:
