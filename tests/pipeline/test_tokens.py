@@ -82,6 +82,7 @@ def annotated(vocab):
     doc.cats = {"news": 1.0}
     doc.user_data["id"] = "d1"
     doc.user_hooks["similarity"] = min
+    doc.has_unknown_spaces = True
     return doc
 
 
@@ -101,7 +102,7 @@ def test_everything_before_a_tagger_is_kept(english):
         ("a/b/c", "Y", ""),
     ]
     assert split.cats == {"news": 1.0} and split.user_data == {"id": "d1"}
-    assert split.user_hooks == {"similarity": min}
+    assert split.user_hooks == {"similarity": min} and split.has_unknown_spaces
 
 
 def test_relations_survive(english):
