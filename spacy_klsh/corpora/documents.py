@@ -12,8 +12,9 @@ from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 
 from ..pipeline.relations import Argument, Record, register_extensions, write_records
+from ..pipeline.tokens import split_tokens
 from .report import Report
-from .tokens import mark_sentences, split_tokens
+from .sentences import mark_sentences
 
 Align: TypeAlias = Literal["split", "expand", "contract", "drop"]
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"

@@ -1,4 +1,4 @@
-"""What spaCy finds through entry points: the factory and the registered makers.
+"""What spaCy finds through entry points: the factories and the registered makers.
 
 spaCy imports this module whenever any pipeline is built, so it imports spaCy alone;
 each maker imports what it makes. Annotations are evaluated by spaCy's config system,
@@ -79,6 +79,21 @@ def make_klsh_relations(
         classifier=classifier,
         scorer=scorer,
     )
+
+
+@Language.factory(
+    "klsh_tokens", default_config={"split_at": None, "min_share": 0.1}, retokenizes=True
+)
+def make_klsh_tokens(
+    nlp: Language,
+    name: str,
+    split_at: List[str] | None,  # noqa: UP006
+    min_share: float,
+) -> Any:
+    """Build the splitter of tokens, see `spacy_klsh.pipeline.tokens`."""
+    from .tokens import TokenSplitter
+
+    return TokenSplitter(name, split_at=split_at, min_share=min_share)
 
 
 @registry.misc("spacy-klsh.entity_pairs.v1")

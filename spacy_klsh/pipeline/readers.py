@@ -87,16 +87,24 @@ class RelationCorpus:
 
 
 def give_entities(doc: Doc, reference: Doc, spans_key: str | None = None) -> None:
-    """Copy the entities of `reference`, which has the same tokens, and block all others."""
-    doc.set_ents(
-        [_moved(span, doc) for span in reference.ents],
-        blocked=[doc[token.i : token.i + 1] for token in reference if not token.ent_type],
-        default="unmodified",
-    )
+    """Copy the entities of `reference` and block all other tokens.
+
+    Raises
+    ------
+    ValueError
+        If the tokens of `doc` are not those of `reference` or pieces of them.
+    """
+    doc.set_ents([_moved(span, doc) for span in reference.ents], default="blocked")
     if spans_key is not None and spans_key in reference.spans:
         group = [_moved(span, doc) for span in reference.spans[spans_key]]
         doc.spans[spans_key] = SpanGroup(doc, name=spans_key, spans=group)
 
 
 def _moved(span: Span, doc: Doc) -> Span:
-    return Span(doc, span.start, span.end, label=span.label_, span_id=span.id_)
+    moved = doc.char_span(span.start_char, span.end_char, label=span.label_, span_id=span.id_)
+    if moved is None:
+        raise ValueError(
+            f"the entity {span.text!r} begins or ends inside a token of the Doc that gets it; "
+            "leave out components that merge tokens."
+        )
+    return moved

@@ -7,7 +7,6 @@ from spacy.util import is_package
 
 from spacy_klsh.corpora.documents import Document, Link, Mention, list_paths, to_doc, to_docs
 from spacy_klsh.corpora.report import Report
-from spacy_klsh.corpora.tokens import split_tokens
 from spacy_klsh.pipeline.relations import read_records
 
 PARTS = ["Ada", "Lumen-like", "can't", "p53", "e\u0301te\u0301", "🧬🧪", " ", "  ", "\n", "\t", "("]
@@ -166,15 +165,6 @@ def test_other_modes_keep_the_tokens(nlp, text, data):
     assert [token.text for token in doc] == [token.text for token in nlp.make_doc(text)]
     exact = places(doc.spans["entities"]) == [(start, end, "X", "")]
     assert exact != bool(report.changes["moved_mentions"] + report.changes["lost_mentions"])
-
-
-def test_split_keeps_the_norms_of_other_tokens(nlp):
-    doc = nlp.make_doc("I can't use anti-p53x.")
-    split = split_tokens(doc, {14, 17})
-    norms = {token.text: token.norm_ for token in split}
-    assert (norms["ca"], norms["n't"]) == ("can", "not")
-    assert len(split) > len(doc) and split.text == doc.text
-    assert split_tokens(doc, {0, 2, 4}) is doc
 
 
 def test_sentence_starts(nlp):
