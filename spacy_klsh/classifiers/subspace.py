@@ -82,6 +82,11 @@ class SubspaceClassifier:
         self.class_weight = class_weight
         self.seed = seed
 
+    @property
+    def n_labels_(self) -> int:
+        """Columns of `predict_proba`."""
+        return int(self.values_.shape[1])
+
     def fit(
         self, x: Encoded, y: NDArray[np.integer[Any]], n_labels: int | None = None
     ) -> SubspaceClassifier:

@@ -17,12 +17,13 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from ..classifiers.encoded import Encoded
+from ..classifiers.one_vs_rest import OneVsRest
 from ..structures import Views, concat_views, distinct, take
 from .candidates import CandidateGenerator, Candidates
-from .labels import DIRECTIONS, LabelScheme
+from .labels import LabelScheme, choose_thresholds
 from .persistence import from_bytes, from_disk, to_bytes, to_disk
 from .relations import Record, register_extensions, write_records
-from .training import TrainingSet, choose_threshold, collect
+from .training import TrainingSet, collect, fit_classifier, out_of_fold
 
 logger = logging.getLogger(__name__)
 
@@ -49,8 +50,14 @@ class RelationExtractor(Pipe):
     threshold : float in [0, 1], optional
         Least probability of an attached relation, for all labels; None: chosen in
         training from out-of-fold predictions.
+    exclusive_classes : bool
+        One label a pair at most; False: each label on its own.
     direction : {"ordered", "label", "none"}
         See `spacy_klsh.pipeline.labels.LabelScheme`.
+    symmetric_labels : list of str
+        Labels whose head and tail may change places.
+    negative_labels : list of str
+        Gold labels that mean "no relation".
     seed : int
         Of the reference set, the bits and the classifier.
     candidates, views, kernel, hashing, classifier, scorer
@@ -79,12 +86,19 @@ class RelationExtractor(Pipe):
         classifier: Callable[..., Any],
         attr: str = "relations",
         threshold: float | None = None,
+        exclusive_classes: bool = True,
         direction: str = "ordered",
+        symmetric_labels: Sequence[str] = (),
+        negative_labels: Sequence[str] = (),
         seed: int = 0,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
-        if direction not in DIRECTIONS:
-            raise ValueError(f"direction is {direction!r}; choose one of {', '.join(DIRECTIONS)}.")
+        scheme = LabelScheme(
+            direction=direction,
+            exclusive=exclusive_classes,
+            symmetric=frozenset(symmetric_labels),
+            negative=frozenset(negative_labels),
+        )
         register_extensions(attr)
         self.vocab = vocab
         self.name = name
@@ -95,18 +109,23 @@ class RelationExtractor(Pipe):
         self.views = views
         self.hashing = hashing(kernel, seed=seed)
         self.make_classifier = classifier
-        self.classifier = classifier(seed=seed)
         self.scorer = scorer
-        self.scheme = LabelScheme((), direction)
+        self.scheme = scheme
+        self.classifier = self.new_classifier()
         self.thresholds: dict[str, float] = {}
         self.entity_labels: frozenset[str] = frozenset()
-        self.reference_labels: list[str] = []
+        self.reference_labels: list[list[str]] = []
         self.report: Counter[str] = Counter()
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Relation labels that it can predict; empty before training."""
         return self.scheme.labels
+
+    def new_classifier(self) -> Any:
+        """What is to learn the classes, not fitted."""
+        member = self.make_classifier(seed=self.seed)
+        return member if self.scheme.exclusive else OneVsRest(member)
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate one Doc in place."""
@@ -144,9 +163,9 @@ class RelationExtractor(Pipe):
                 f"{self.name!r} is not trained and has no labels; train it with `python -m spacy "
                 "train` (see the project's training/*.cfg) or load a trained pipeline."
             )
-        ordered = self.scheme.direction == "ordered"
         candidates = [
-            self.candidates(doc, ordered=ordered).among(self.entity_labels) for doc in docs
+            self.candidates(doc, ordered=self.scheme.ordered).among(self.entity_labels)
+            for doc in docs
         ]
         views = [self.views(doc, found) for doc, found in zip(docs, candidates, strict=True)]
         probabilities = self.probabilities(views)
@@ -154,7 +173,7 @@ class RelationExtractor(Pipe):
         thresholds = self.effective_thresholds
         return [
             Prediction(
-                self.scheme.records(found, probabilities[end - len(found) : end], thresholds),
+                self.scheme.records(found, probabilities[end - len(found) : end], thresholds)[0],
                 dict(found.skipped),
             )
             for found, end in zip(candidates, ends, strict=True)
@@ -213,26 +232,26 @@ class RelationExtractor(Pipe):
     def _fit(self, data: TrainingSet) -> None:
         self.hashing.fit(data.views)
         encoded = Encoded(self.hashing.transform(data.views), None, data.views)
-        n_classes = len(data.scheme.classes)
-        self.classifier = self.make_classifier(seed=self.seed)
-        self.classifier.fit(encoded, data.y, n_classes)
-        names = [label for label, _ in data.scheme.classes]
-        self.reference_labels = [names[data.y[row]] for row in self.hashing.reference_rows_]
-        threshold = self.threshold
-        if threshold is None:
-            threshold = choose_threshold(
-                lambda: self.make_classifier(seed=self.seed), encoded, data, n_classes
-            )
+        self.classifier = fit_classifier(self, encoded, data.y)
+        if self.threshold is None:
+            probabilities = out_of_fold(self, encoded, data)
+            thresholds = choose_thresholds(data.scheme, probabilities, data.y, data.lost_gold)
+        else:
+            thresholds = dict.fromkeys(data.scheme.labels, self.threshold)
+        names = np.array([label for label, _ in data.scheme.classes])
+        self.reference_labels = [
+            names[1:][data.y[row, 1:]].tolist() for row in self.hashing.reference_rows_
+        ]
         self.entity_labels = data.entity_labels
         self.scheme = data.scheme  # last: before it the component counts as untrained
-        self.thresholds = dict.fromkeys(self.labels, threshold)
+        self.thresholds = thresholds
         logger.info(
-            "%s: %d candidates in %d Docs, %d of them related; threshold %.3f; lost: %s",
+            "%s: %d candidates in %d Docs, %d of them related; thresholds %s; lost: %s",
             self.name,
             len(data.y),
             len(set(data.groups.tolist())),
-            int((data.y > 0).sum()),
-            threshold,
+            int((~data.y[:, 0]).sum()),
+            thresholds,
             dict(data.lost),
         )
 
@@ -243,7 +262,7 @@ class RelationExtractor(Pipe):
         return self.scorer(
             examples,
             attr=self.attr,
-            direction=self.scheme.direction,
+            scheme=self.scheme,
             candidates=self.candidates,
             **kwargs,
         )
