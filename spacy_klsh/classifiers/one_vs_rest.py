@@ -102,6 +102,10 @@ class OneVsRest:
             raise ValueError("a stored constant is not 0 or 1; the file is damaged, train again.")
         self.members_ = tuple(copy(self.member).restore(part) if part else None for part in parts)
         self.constants_ = constants
-        if any(member is not None and member.n_labels_ != 2 for member in self.members_):
-            raise ValueError("a stored classifier tells more than two; train again.")
+        for member in self.members_:
+            if member is not None and member.n_labels_ != 2:
+                raise ValueError(
+                    f"a stored classifier tells {member.n_labels_} labels apart, but 2 are "
+                    "needed; the file is damaged, train again."
+                )
         return self
