@@ -23,7 +23,7 @@ from .candidates import CandidateGenerator, Candidates
 from .labels import LabelScheme, choose_thresholds
 from .persistence import from_bytes, from_disk, to_bytes, to_disk
 from .relations import Record, register_extensions, write_records
-from .training import TrainingSet, collect, fit_classifier, out_of_fold
+from .training import TrainingSet, collect, fit_classifier, out_of_fold, thresholds_for
 
 logger = logging.getLogger(__name__)
 
@@ -158,11 +158,7 @@ class RelationExtractor(Pipe):
         ValueError
             Before training, or if a Doc with candidates has no dependency parse.
         """
-        if not self.labels:
-            raise ValueError(
-                f"{self.name!r} is not trained and has no labels; train it with `python -m spacy "
-                "train` (see the project's training/*.cfg) or load a trained pipeline."
-            )
+        self._check_trained()
         candidates = [
             self.candidates(doc, ordered=self.scheme.ordered).among(self.entity_labels)
             for doc in docs
@@ -178,6 +174,13 @@ class RelationExtractor(Pipe):
             )
             for found, end in zip(candidates, ends, strict=True)
         ]
+
+    def _check_trained(self) -> None:
+        if not self.labels:
+            raise ValueError(
+                f"{self.name!r} is not trained and has no labels; train it with `python -m spacy "
+                "train` (see the project's training/*.cfg) or load a trained pipeline."
+            )
 
     def probabilities(self, views: Sequence[Views]) -> Any:
         """Class probabilities of all candidates in `views`, float32 (n, n_classes).
@@ -254,6 +257,28 @@ class RelationExtractor(Pipe):
             thresholds,
             dict(data.lost),
         )
+
+    def choose_thresholds(self, examples: Iterable[Example]) -> dict[str, float]:
+        """Set the thresholds with the best F1 on annotated Docs, best ones unseen in training.
+
+        Parameters
+        ----------
+        examples : iterable of Example
+            Predicted Docs with entities and a parse; reference Docs with gold relations.
+
+        Raises
+        ------
+        ValueError
+            Before training, if the config sets a threshold, or if no gold relation is there.
+        """
+        self._check_trained()
+        if self.threshold is not None:
+            raise ValueError(
+                f"the config of {self.name!r} sets threshold = {self.threshold}, which overrides "
+                "chosen ones; set it to null."
+            )
+        self.thresholds = thresholds_for(self, examples)
+        return self.thresholds
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores of the predicted relations, see `spacy_klsh.pipeline.scoring`."""

@@ -15,7 +15,7 @@ from spacy.training import Example
 
 from ..classifiers.encoded import Encoded
 from ..structures import Float32, Int64, Views, concat_views
-from .labels import Bool, LabelScheme, Lost
+from .labels import Bool, LabelScheme, Lost, choose_thresholds
 from .readers import give_entities
 from .relations import read_records
 
@@ -170,6 +170,30 @@ def out_of_fold(component: RelationExtractor, x: Encoded, data: TrainingSet) -> 
             model = fit_classifier(component, x[~held_out], data.y[~held_out])
             probabilities[held_out] = model.predict_proba(x[held_out])
     return probabilities
+
+
+def thresholds_for(component: RelationExtractor, examples: Iterable[Example]) -> dict[str, float]:
+    """Thresholds of a trained component with the best F1 on annotated Docs."""
+    scheme = component.scheme
+    views, targets = [], [np.zeros((0, len(scheme.classes)), bool)]
+    lost_gold: Lost = Counter()
+    n_gold = 0
+    for example in examples:
+        gold = scheme.gold(read_records(example.reference, component.attr) or [])
+        candidates = component.candidates(example.predicted, ordered=scheme.ordered)
+        candidates = candidates.among(component.entity_labels)
+        y, lost = scheme.targets(candidates, gold)
+        views.append(component.views(example.predicted, candidates))
+        targets.append(y)
+        lost_gold += lost
+        n_gold += len(gold)
+    if not n_gold:
+        raise ValueError(
+            "the Docs hold no gold relations to choose thresholds by; write them with "
+            "DocBin(store_user_data=True) or `spacy-klsh convert`."
+        )
+    probabilities = component.probabilities(views)
+    return choose_thresholds(scheme, probabilities, np.concatenate(targets), lost_gold)
 
 
 def _folds(n: int) -> NDArray[np.int64]:
