@@ -20,10 +20,10 @@ from ..classifiers.encoded import Encoded
 from ..classifiers.one_vs_rest import OneVsRest
 from ..structures import Views, concat_views, distinct, take
 from .candidates import CandidateGenerator, Candidates
-from .labels import LabelScheme, choose_thresholds
+from .labels import LabelScheme
 from .persistence import from_bytes, from_disk, to_bytes, to_disk
 from .relations import Record, register_extensions, write_records
-from .training import TrainingSet, collect, fit_classifier, out_of_fold, thresholds_for
+from .training import thresholds_for, train
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +60,9 @@ class RelationExtractor(Pipe):
         Gold labels that mean "no relation".
     seed : int
         Of the reference set, the bits and the classifier.
+    on_error : {"raise", "skip"}
+        What becomes of a Doc that cannot be processed, for example one without a parse:
+        an error, or a Doc without relations that is counted and logged once a kind.
     candidates, views, kernel, hashing, classifier, scorer
         What the registered makers of the config blocks return.
 
@@ -91,8 +94,11 @@ class RelationExtractor(Pipe):
         symmetric_labels: Sequence[str] = (),
         negative_labels: Sequence[str] = (),
         seed: int = 0,
+        on_error: str = "raise",
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
+        if on_error not in ("raise", "skip"):
+            raise ValueError(f"on_error is {on_error!r}; choose raise or skip.")
         scheme = LabelScheme(
             direction=direction,
             exclusive=exclusive_classes,
@@ -105,6 +111,7 @@ class RelationExtractor(Pipe):
         self.attr = attr
         self.threshold = _checked_threshold(threshold)
         self.seed = seed
+        self.on_error = on_error
         self.candidates = candidates
         self.views = views
         self.hashing = hashing(kernel, seed=seed)
@@ -129,7 +136,11 @@ class RelationExtractor(Pipe):
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate one Doc in place."""
-        self.set_annotations([doc], self.predict([doc]))
+        try:
+            self.set_annotations([doc], self.predict([doc]))
+        except Exception as error:
+            if not self._skips(doc, error):
+                raise
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
@@ -142,13 +153,25 @@ class RelationExtractor(Pipe):
         try:
             self.set_annotations(docs, self.predict(docs))
         except Exception as error:
-            if len(docs) == 1:
-                self.get_error_handler()(self.name, self, docs, error)
-            else:
+            if len(docs) > 1:
                 for doc in docs:
                     yield from self._annotated([doc])
+            elif self._skips(docs[0], error):
+                yield docs[0]
+            else:
+                self.get_error_handler()(self.name, self, docs, error)
         else:
             yield from docs
+
+    def _skips(self, doc: Doc, error: Exception) -> bool:
+        """Whether `doc` is left without relations; it is counted by the kind of error."""
+        if self.on_error == "raise" or not self.labels:
+            return False
+        reason = type(error).__name__
+        if reason not in self.report:
+            logger.warning("%s skips Docs with %s: %s", self.name, reason, error)
+        self.set_annotations([doc], [Prediction([], {reason: 1})])
+        return True
 
     def predict(self, docs: Sequence[Doc]) -> list[Prediction]:
         """Relations of each Doc; writes nothing.
@@ -179,7 +202,8 @@ class RelationExtractor(Pipe):
         if not self.labels:
             raise ValueError(
                 f"{self.name!r} is not trained and has no labels; train it with `python -m spacy "
-                "train` (see the project's training/*.cfg) or load a trained pipeline."
+                "train` (see the project's training/*.cfg), load a trained pipeline, or try "
+                "spacy_klsh.load_demo()."
             )
 
     def probabilities(self, views: Sequence[Views]) -> Any:
@@ -225,38 +249,7 @@ class RelationExtractor(Pipe):
         ValueError
             If there is no gold relation, no candidate, or only one class among them.
         """
-        from joblib import parallel_config
-
-        data = collect(self, list(get_examples()), nlp)
-        self.report.update(data.lost)
-        with parallel_config("threading", n_jobs=-1):  # the same trees for any number
-            self._fit(data)
-
-    def _fit(self, data: TrainingSet) -> None:
-        self.hashing.fit(data.views)
-        encoded = Encoded(self.hashing.transform(data.views), None, data.views)
-        self.classifier = fit_classifier(self, encoded, data.y)
-        if self.threshold is None:
-            probabilities = out_of_fold(self, encoded, data)
-            thresholds = choose_thresholds(data.scheme, probabilities, data.y, data.lost_gold)
-        else:
-            thresholds = dict.fromkeys(data.scheme.labels, self.threshold)
-        names = np.array([label for label, _ in data.scheme.classes])
-        self.reference_labels = [
-            names[1:][data.y[row, 1:]].tolist() for row in self.hashing.reference_rows_
-        ]
-        self.entity_labels = data.entity_labels
-        self.scheme = data.scheme  # last: before it the component counts as untrained
-        self.thresholds = thresholds
-        logger.info(
-            "%s: %d candidates in %d Docs, %d of them related; thresholds %s; lost: %s",
-            self.name,
-            len(data.y),
-            len(set(data.groups.tolist())),
-            int((~data.y[:, 0]).sum()),
-            thresholds,
-            dict(data.lost),
-        )
+        train(self, list(get_examples()), nlp)
 
     def choose_thresholds(self, examples: Iterable[Example]) -> dict[str, float]:
         """Set the thresholds with the best F1 on annotated Docs, best ones unseen in training.

@@ -29,6 +29,10 @@ MAX_CACHED_VECTORS = 20_000
 Node = tuple[int, ...]
 
 
+class UnparsedDocError(ValueError):
+    """A Doc with candidates has no dependency parse."""
+
+
 @dataclass(kw_only=True)
 class ViewExtractor:
     """Turns candidates into the views that the kernel compares.
@@ -71,11 +75,11 @@ class ViewExtractor:
 
         Raises
         ------
-        ValueError
+        UnparsedDocError
             If there are candidates but `doc` has no dependency parse.
         """
         if len(candidates) and not doc.has_annotation("DEP"):
-            raise ValueError(
+            raise UnparsedDocError(
                 f"a Doc with {len(candidates)} candidate pairs has no dependency parse "
                 f"({doc.text[:40]!r}…); add a parser before klsh_relations in the pipeline."
             )

@@ -28,6 +28,7 @@ DEFAULT_CONFIG = {
     "symmetric_labels": NO_LABELS,
     "negative_labels": NO_LABELS,
     "seed": 0,
+    "on_error": "raise",
     "candidates": {"@misc": "spacy-klsh.entity_pairs.v1"},
     "views": {"@misc": "spacy-klsh.views.v1"},
     "kernel": {"@misc": "spacy-klsh.subsequence_kernel.v1"},
@@ -62,6 +63,7 @@ def make_klsh_relations(
     symmetric_labels: List[str],  # noqa: UP006
     negative_labels: List[str],  # noqa: UP006
     seed: int,
+    on_error: str,
     candidates: Maker,
     views: Maker,
     kernel: Any,
@@ -82,6 +84,7 @@ def make_klsh_relations(
         symmetric_labels=symmetric_labels,
         negative_labels=negative_labels,
         seed=seed,
+        on_error=on_error,
         candidates=candidates,
         views=views,
         kernel=kernel,

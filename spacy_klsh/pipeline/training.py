@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,8 @@ from .relations import read_records
 
 if TYPE_CHECKING:
     from .component import RelationExtractor
+
+logger = logging.getLogger(__name__)
 
 N_FOLDS = 5
 
@@ -60,6 +63,41 @@ class TrainingSet:
         for (reason, _), n in self.lost_gold.items():
             counts[reason] += n
         return counts
+
+
+def train(component: RelationExtractor, examples: Sequence[Example], nlp: Language | None) -> None:
+    """Fit the hashing, the classifier and the thresholds of `component`."""
+    from joblib import parallel_config
+
+    data = collect(component, examples, nlp)
+    component.report.update(data.lost)
+    component.hashing.fit(data.views)
+    encoded = Encoded(component.hashing.transform(data.views), None, data.views)
+    with parallel_config("threading", n_jobs=-1):  # the same trees for any number
+        component.classifier = fit_classifier(component, encoded, data.y)
+        thresholds = _thresholds(component, encoded, data)
+    names = np.array([label for label, _ in data.scheme.classes[1:]], dtype=object)
+    component.reference_labels = [
+        names[data.y[row, 1:]].tolist() for row in component.hashing.reference_rows_
+    ]
+    component.entity_labels = data.entity_labels
+    component.scheme = data.scheme  # last: before it the component counts as untrained
+    component.thresholds = thresholds
+    logger.info(
+        "%s: %d candidates in %d Docs, %d of them related; thresholds %s; lost: %s",
+        component.name,
+        len(data.y),
+        len(np.unique(data.groups)),
+        int((~data.y[:, 0]).sum()),
+        thresholds,
+        dict(data.lost),
+    )
+
+
+def _thresholds(component: RelationExtractor, x: Encoded, data: TrainingSet) -> dict[str, float]:
+    if component.threshold is not None:
+        return dict.fromkeys(data.scheme.labels, component.threshold)
+    return choose_thresholds(data.scheme, out_of_fold(component, x, data), data.y, data.lost_gold)
 
 
 def collect(
