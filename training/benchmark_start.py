@@ -33,16 +33,13 @@ def start() -> dict[str, float]:
     with TemporaryDirectory() as folder:
         empty = probe("demo", folder)
         runs = [(probe("base", folder), probe("demo", folder)) for _ in range(REPEATS)]
+    times = [median(column) for column in zip(*(base + warm for base, warm in runs), strict=True)]
     names = ("base_load_s", "base_call_s", "warm_load_s", "warm_call_s")
-    figures = dict(
-        zip(names, map(median, zip(*(a + b for a, b in runs), strict=True)), strict=True)
-    )
-    above = median(sum(warm) - sum(base) for base, warm in runs)
     return {
         "empty_load_s": empty[0],
         "empty_call_s": empty[1],
-        **figures,
-        "warm_above_base_s": above,
+        **dict(zip(names, times, strict=True)),
+        "warm_above_base_s": median(sum(warm) - sum(base) for base, warm in runs),
     }
 
 

@@ -180,10 +180,12 @@ def in_order(record: Record) -> Record:
 def choose_thresholds(
     scheme: LabelScheme, probabilities: Float32, y: Bool, lost: Lost
 ) -> dict[str, float]:
-    """For each label the threshold with the best F1 of its own.
+    """Thresholds with the best F1.
 
-    Labels with fewer than `MIN_GOLD` gold relations share the one with the best micro
-    F1 of all labels.
+    Exclusive labels share the one with the best micro F1: their probabilities come from
+    one classifier, and on the demonstration data thresholds of their own were no better.
+    Other labels have the one with the best F1 of their own, if they have `MIN_GOLD` gold
+    relations or more.
 
     Parameters
     ----------
@@ -201,11 +203,11 @@ def choose_thresholds(
         return best_threshold(probabilities[chosen], y[chosen], int(y[:, columns].sum()) + n_lost)
 
     common = choose(names != "", sum(lost.values()))
-    thresholds = {}
-    for label in scheme.labels:
+    thresholds = dict.fromkeys(scheme.labels, common)
+    for label in () if scheme.exclusive else scheme.labels:
         n_lost = sum(n for (_, name), n in lost.items() if name == label)
-        enough = int(y[:, names == label].sum()) + n_lost >= MIN_GOLD
-        thresholds[label] = choose(names == label, n_lost) if enough else common
+        if int(y[:, names == label].sum()) + n_lost >= MIN_GOLD:
+            thresholds[label] = choose(names == label, n_lost)
     return thresholds
 
 
