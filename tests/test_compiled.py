@@ -21,11 +21,10 @@ print(SubsequenceKernel().gram(paths, paths).tolist(), spacy_klsh.__file__)
 pytestmark = pytest.mark.skipif(not strategies.JIT, reason="nothing is compiled")
 
 
-def start(code, **environment):
+def start(code, folder=None, **environment):
     environment = {k: str(v) for k, v in {**os.environ, **environment}.items()}
-    return subprocess.Popen(
-        [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", code]
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
 
 
 def finish(process):
@@ -59,6 +58,7 @@ def test_an_install_that_cannot_be_written_compiles_in_every_process(tmp_path):
     output = finish(
         start(
             GRAM,
+            folder=tmp_path,
             PYTHONPATH=copy.parent,
             PYTHONDONTWRITEBYTECODE=1,
             HOME=barred / "home",

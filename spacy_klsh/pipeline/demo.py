@@ -57,7 +57,8 @@ def ship(nlp: Language, path: Path = DEMO) -> None:
     """Write the trained component of `nlp` and its config to where `load_demo` finds them."""
     component: RelationExtractor = nlp.get_pipe(NAME)  # type: ignore[assignment]
     component.to_disk(path)
-    config = {k: v for k, v in nlp.config["components"][NAME].items() if k != "factory"}
+    config = nlp.config.interpolate()["components"][NAME]
+    config.pop("factory")
     (path / CONFIG).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
 
 

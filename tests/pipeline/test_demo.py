@@ -1,5 +1,6 @@
 """The model that comes with the package."""
 
+import numpy as np
 import pytest
 import spacy
 
@@ -60,7 +61,7 @@ def test_without_an_english_model_it_says_what_to_install(monkeypatch):
 def test_word_vectors_that_it_was_not_trained_with_are_refused(english, tmp_path):
     english.to_disk(tmp_path / "vectors")
     nlp = spacy.load(tmp_path / "vectors")
-    nlp.vocab.set_vector("founded", [1.0, 2.0])
+    nlp.vocab.set_vector("founded", np.ones(2, np.float32))
     nlp.to_disk(tmp_path / "vectors")
     with pytest.raises(ValueError, match="other word vectors"):
         spacy_klsh.load_demo(str(tmp_path / "vectors"))
