@@ -11,8 +11,10 @@ import time
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import spacy
 import typer
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
@@ -20,7 +22,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from spacy_klsh import register_extensions
+from spacy_klsh import RelationExtractor, register_extensions
 from spacy_klsh.pipeline.training import collect
 
 PUBLISHED_F1 = {"AIMed->BioInfer": 0.57, "BioInfer->AIMed": 0.55}  # Garg et al. 2019, table 1
@@ -71,19 +73,26 @@ def measured(
     started = time.perf_counter()
     component.initialize(lambda: train)
     trained = time.perf_counter()
-    data = collect(component, test, None)
-    scores = component.probabilities([data.views])[:, 1]
+    related, scores = answers(component, test)
     found = scores >= component.thresholds["PPI"]
-    precision, recall, f1, _ = precision_recall_fscore_support(data.y, found, average="binary")
+    precision, recall, f1, _ = precision_recall_fscore_support(related, found, average="binary")
     run = {
         "precision": float(precision),
         "recall": float(recall),
         "f1": float(f1),
-        "auc": float(roc_auc_score(data.y, scores)),
+        "auc": float(roc_auc_score(related, scores)),
         "train_s": trained - started,
     }
     logging.info("seed %d: %s", seed, {name: round(value, 3) for name, value in run.items()})
     return run
+
+
+def answers(
+    component: RelationExtractor, examples: list[Example]
+) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+    """Whether each candidate of the reference Docs is related, and its probability of that."""
+    data = collect(component, examples, None)
+    return data.y[:, 1], component.probabilities([data.views])[:, 1]
 
 
 def summary(runs: list[dict[str, float]]) -> dict[str, float]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 import spacy
 import typer
-from ppi import SETTINGS
+from ppi import SETTINGS, answers
 from rich.console import Console
 from rich.table import Table
 from sklearn.metrics import roc_auc_score
@@ -24,7 +24,6 @@ from spacy_klsh.corpora.interaction_xml import read_interaction_xml
 from spacy_klsh.pipeline.component import RelationExtractor
 from spacy_klsh.pipeline.relations import read_records
 from spacy_klsh.pipeline.tokens import TokenSplitter
-from spacy_klsh.pipeline.training import collect
 
 WAYS = {  # training Docs -> Docs at run time
     "split at mentions -> the same": ("split", "split"),
@@ -142,11 +141,10 @@ def scores(
     component: RelationExtractor, examples: list[Example], n_gold: int
 ) -> tuple[float, float]:
     """F1 over all gold relations, and ROC AUC over the candidates."""
-    data = collect(component, examples, None)
-    probabilities = component.probabilities([data.views])[:, 1]
+    related, probabilities = answers(component, examples)
     found = probabilities >= component.thresholds["PPI"]
-    true = int((found & (data.y > 0)).sum())
-    return 2 * true / (int(found.sum()) + n_gold), float(roc_auc_score(data.y, probabilities))
+    true = int((found & related).sum())
+    return 2 * true / (int(found.sum()) + n_gold), float(roc_auc_score(related, probabilities))
 
 
 def show(rows: list[dict[str, Any]], seeds: int) -> None:
