@@ -43,6 +43,5 @@ def test_scores_of_a_seed_are_those_of_its_answers(ppi, examples):
 
 def test_a_summary_is_the_mean_over_the_seeds(ppi):
     runs = [{"f1": 0.2, "auc": 0.5}, {"f1": 0.4, "auc": 0.7}]
-    assert ppi.summary(runs) == pytest.approx(
-        {"f1": 0.3, "auc": 0.6, "f1_sd": 0.02**0.5, "n_seeds": 2}
-    )
+    expected = {"f1": 0.3, "auc": 0.6, "f1_sd": 0.02**0.5, "n_seeds": 2}
+    assert ppi.summary(runs) == pytest.approx(expected)
