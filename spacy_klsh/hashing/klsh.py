@@ -205,10 +205,12 @@ class KLSH:
 
     def similarities(self, views: Views) -> Float32:
         """Kernel values to the reference set, float32 (n, n_references)."""
+        self._check_fitted()
         return self._compare(self._used(views))
 
     def encode(self, gram: Float32) -> Codes:
         """Codes of rows of kernel values to the reference set."""
+        self._check_fitted()
         words = hash_bits(gram, self.subsets_, self.weights_, self.biases_, self.family)
         return Codes(words, self.n_bits)
 
@@ -218,6 +220,7 @@ class KLSH:
         Costs one row and column of the reference gram and the bits whose subsets
         hold `j`; equals `fit_reference` on the changed set bit for bit.
         """
+        self._check_fitted()
         new = self._used(views)
         size = len(self.reference_rows_)
         if not 0 <= j < size or any(len(structures) != 1 for structures in new.values()):
@@ -238,6 +241,10 @@ class KLSH:
         )
         self.reference_, self._compare, self._gram = reference, compare, gram
         self.reference_rows_ = np.where(np.arange(size) == j, -1, self.reference_rows_)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "reference_"):
+            raise ValueError("this KLSH has no reference set, one is expected; call fit() first.")
 
     def _used(self, views: Views) -> Views:
         missing = [name for name in self.kernel.views if name not in views]

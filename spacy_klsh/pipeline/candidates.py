@@ -84,7 +84,7 @@ class EntityPairs:
     max_tokens : int, optional
         Most tokens that may stand between the two.
     max_sentences : int
-        Most sentences that the pair may touch; 1: the same sentence.
+        Most sentences from the first start to the last end of the two; 1: one holds both.
     max_candidates : int
         Most candidates in one Doc; what is cut is counted.
     """
@@ -154,16 +154,20 @@ class EntityPairs:
         """Pairs within the window, in document order; the others are counted."""
         numbers = _sentence_numbers(doc)
         starts = [span.start for span in entities]
-        sentences = [numbers[start] for start in starts]  # starts rise, so these do
-        for i, first in enumerate(entities):
-            reach = bisect_left(sentences, sentences[i] + self.max_sentences)
-            skipped["cross_sentence"] += len(entities) - reach
+        first = [numbers[start] for start in starts]  # starts rise, so these do
+        last = [numbers[span.end - 1] for span in entities]
+        crossing = [j for j in range(len(entities)) if first[j] < last[j]]
+        for i, entity in enumerate(entities):
+            limit = first[i] + self.max_sentences - 1
+            reach = bisect_right(first, limit) if last[i] <= limit else i + 1
+            ahead = crossing[bisect_right(crossing, i) : bisect_left(crossing, reach)]
+            over = {j for j in ahead if last[j] > limit}
+            skipped["cross_sentence"] += len(entities) - reach + len(over)
             near = reach
             if self.max_tokens is not None:
-                near = bisect_right(starts, first.end + self.max_tokens, i + 1, reach)
-                skipped["max_tokens"] += reach - near
-            for j in range(i + 1, near):
-                yield i, j
+                near = bisect_right(starts, entity.end + self.max_tokens, i + 1, reach)
+                skipped["max_tokens"] += reach - near - sum(j >= near for j in over)
+            yield from ((i, j) for j in range(i + 1, near) if j not in over)
 
 
 def _sentence_numbers(doc: Doc) -> Sequence[int]:

@@ -206,8 +206,11 @@ def make_relation_corpus(
     gold_entities: bool = True,
     spans_key: str | None = None,
     limit: int = 0,
+    attr: str = "relations",
 ) -> Maker:
     """Corpus reader that can give gold entities, see `spacy_klsh.pipeline.readers`."""
     from .readers import RelationCorpus
 
-    return RelationCorpus(path, gold_entities=gold_entities, spans_key=spans_key, limit=limit)
+    return RelationCorpus(
+        path, gold_entities=gold_entities, spans_key=spans_key, limit=limit, attr=attr
+    )

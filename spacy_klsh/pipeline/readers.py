@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.training import Example
 
-from .relations import register_extensions
+from .relations import DEFAULT_ATTR, register_extensions
 
 
 class RelationCorpus:
@@ -32,6 +32,8 @@ class RelationCorpus:
         Copy ``doc.spans[spans_key]`` too.
     limit : int
         Read only so many Docs; 0: all.
+    attr : str
+        The gold relations are ``doc._.<attr>`` of the reference.
     """
 
     def __init__(
@@ -41,11 +43,13 @@ class RelationCorpus:
         gold_entities: bool = True,
         spans_key: str | None = None,
         limit: int = 0,
+        attr: str = DEFAULT_ATTR,
     ) -> None:
         self.path = path
         self.gold_entities = gold_entities
         self.spans_key = spans_key
         self.limit = limit
+        self.attr = attr
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Examples with untouched predicted Docs.
@@ -55,7 +59,7 @@ class RelationCorpus:
         ValueError
             If the path does not exist or holds no ``.spacy`` file.
         """
-        register_extensions()
+        register_extensions(self.attr)
         for reference in islice(self._docs(nlp), self.limit or None):
             yield Example(self._predicted(reference), reference)
 

@@ -106,7 +106,7 @@ def _parsed(
         doc = reference
         if not reference.has_annotation("DEP"):
             doc = next(parsed)
-            give_entities(doc, reference)
+            give_entities(doc, reference, getattr(component.candidates, "spans_key", None))
         docs.append(doc)
     return docs
 

@@ -43,7 +43,7 @@ def test_annotated_text_reads_back_with_the_same_relations(run, model, page, tmp
     expected = []
     for number in (1, 2, 4):
         doc = nlp(PAGE.split("\n")[number - 1])
-        doc.user_data["id"] = f"page.txt:{number}"
+        doc.user_data["id"] = f"{page}:{number}"
         expected.append(relations(doc))
     assert [relations(doc) for doc in docs] == expected
     assert [found[0][0] if found else None for _, found in expected] == [
@@ -56,7 +56,7 @@ def test_annotated_text_reads_back_with_the_same_relations(run, model, page, tmp
 def test_annotate_says_what_it_skipped(run, model, page):
     result = run("annotate", model, page)
     (document,) = documents(result.stdout)
-    assert document["id"] == "page.txt" and document["text"] == PAGE
+    assert document["id"] == str(page) and document["text"] == PAGE
     assert "cross_sentence" in result.stderr
 
 
@@ -66,10 +66,10 @@ def test_annotate_reads_files_in_order(run, model, page, file):
     found = [(document["id"], document["text"]) for document in documents(result.stdout)]
     first, second = PAGE.rstrip("\n").split("\n\n")
     assert found == [
-        ("b.txt.gz:1", "One."),
-        ("b.txt.gz:3", "Two."),
-        ("page.txt:1", first),
-        ("page.txt:4", second),
+        (f"{packed}:1", "One."),
+        (f"{packed}:3", "Two."),
+        (f"{page}:1", first),
+        (f"{page}:4", second),
     ]
 
 
