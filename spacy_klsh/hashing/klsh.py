@@ -13,6 +13,7 @@ from .codes import Codes
 from .families import FAMILIES, Family, fit_bits, hash_bits
 
 MAX_PAIRS = 2**27  # kernels hold a number or more for each; a path of 10,000 nodes has 10**8
+BLOCK = 2**22  # pairs of nodes that are compared at a time
 
 
 class Kernel(Protocol):
@@ -105,8 +106,7 @@ class KLSH:
         """
         used = self._used(views)
         first, _ = distinct(used)
-        filled = np.any([structures.lengths > 0 for structures in used.values()], axis=0)
-        first = first[filled[first]]
+        first = first[self.comparable(used)[first]]
         if len(first) < 2 * self.subset_size:
             raise ValueError(
                 f"the training structures hold {len(first)} distinct ones with a path, but "
@@ -199,9 +199,18 @@ class KLSH:
         self._compare, self._gram = compare, None
         return self
 
+    def comparable(self, views: Views) -> NDArray[np.bool_]:
+        """Which candidates have a node at all in what the kernel compares, bool (n,)."""
+        lengths = [structures.lengths for structures in self._used(views).values()]
+        comparable: NDArray[np.bool_] = np.any(lengths, axis=0)
+        return comparable
+
     def transform(self, views: Views) -> Codes:
-        """Codes of all candidates in `views`."""
-        return self.encode(self.similarities(views))
+        """Codes of all candidates in `views`; long structures in blocks, to spare memory."""
+        used = self._used(views)
+        blocks: list[Views] = [take(used, rows) for rows in _blocks(used)]
+        codes = [self.encode(self.similarities(block)).words for block in blocks or [used]]
+        return Codes(np.concatenate(codes), self.n_bits)
 
     def similarities(self, views: Views) -> Float32:
         """Kernel values to the reference set, float32 (n, n_references)."""
@@ -257,3 +266,10 @@ class KLSH:
 
     _gram: Float32 | None
     _compare: Callable[[Views], Float32]
+
+
+def _blocks(views: Views) -> list[Int64]:
+    """Rows of consecutive candidates with about `BLOCK` pairs of nodes; [] where one would do."""
+    pairs = np.cumsum(sum(structures.lengths**2 for structures in views.values()))
+    cuts = np.searchsorted(pairs, np.arange(BLOCK, pairs[-1:].sum(), BLOCK))
+    return np.split(np.arange(len(pairs)), cuts) if len(cuts) else []

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from ..structures import Int32
@@ -50,11 +51,15 @@ class Candidates:
     def among(self, labels: Set[str]) -> Candidates:
         """The candidates all of whose entities have one of `labels`; others are counted."""
         known = [span.label_ in labels for span in self.entities]
-        if all(known):
+        named = np.array([*known, True])[self.arguments]  # -1: absent, no objection
+        return self.where(np.all(named, axis=1), "untrained_entity_label")
+
+    def where(self, keep: NDArray[np.bool_], reason: str) -> Candidates:
+        """The candidates to `keep`, bool (n,); the other pairs are counted under `reason`."""
+        if keep.all():
             return self
-        keep = np.array([*known, True])[self.arguments].all(axis=1)  # -1: absent, no objection
         lost = {frozenset(row) for row in self.arguments[~keep].tolist()}
-        skipped = {**self.skipped, "untrained_entity_label": len(lost)} if lost else self.skipped
+        skipped = {**self.skipped, reason: len(lost)}
         return replace(self, arguments=self.arguments[keep], skipped=skipped)
 
     @property

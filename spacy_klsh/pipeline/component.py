@@ -145,11 +145,12 @@ class RelationExtractor(Pipe):
                 "train` (see the project's training/*.cfg) or load a trained pipeline."
             )
         ordered = self.scheme.direction == "ordered"
-        candidates = [
-            self.candidates(doc, ordered=ordered).among(self.entity_labels) for doc in docs
+        judged = [
+            self.extract(doc, self.candidates(doc, ordered=ordered).among(self.entity_labels))
+            for doc in docs
         ]
-        views = [self.views(doc, found) for doc, found in zip(docs, candidates, strict=True)]
-        probabilities = self.probabilities(views)
+        candidates = [found for found, _ in judged]
+        probabilities = self.probabilities([views for _, views in judged])
         ends = np.cumsum([len(found) for found in candidates])
         thresholds = self.effective_thresholds
         return [
@@ -159,6 +160,24 @@ class RelationExtractor(Pipe):
             )
             for found, end in zip(candidates, ends, strict=True)
         ]
+
+    def extract(self, doc: Doc, candidates: Candidates) -> tuple[Candidates, Views]:
+        """The candidates that the kernel can compare, with their views.
+
+        A pair without a path, in two sentences, has nothing that tells it from others.
+        """
+        views = self.views(doc, candidates)
+        comparable = self.hashing.comparable(views)
+        if comparable.all():
+            return candidates, views
+        return candidates.where(comparable, "no_path"), take(views, comparable)
+
+    def reached(self, doc: Doc, *, ordered: bool) -> Candidates:
+        """The candidates of `doc` that `predict` can judge."""
+        candidates = self.candidates(doc, ordered=ordered).among(self.entity_labels)
+        if not doc.has_annotation("DEP"):
+            return candidates.where(np.zeros(len(candidates), bool), "no_path")
+        return self.extract(doc, candidates)[0]
 
     def probabilities(self, views: Sequence[Views]) -> Any:
         """Class probabilities of all candidates in `views`, float32 (n, n_classes).
@@ -244,7 +263,7 @@ class RelationExtractor(Pipe):
             examples,
             attr=self.attr,
             direction=self.scheme.direction,
-            candidates=self.candidates,
+            candidates=self.reached,
             **kwargs,
         )
 

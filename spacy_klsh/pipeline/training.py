@@ -66,13 +66,13 @@ def collect(
     entity_labels: set[str] = set()
     lost: Counter[str] = Counter()
     for i, (doc, records) in enumerate(zip(docs, gold, strict=True)):
-        candidates = component.candidates(doc, ordered=ordered)
+        candidates, views = component.extract(doc, component.candidates(doc, ordered=ordered))
         y, missed = scheme.targets(candidates, records)
         lost.update({**candidates.skipped, **missed})
         unreachable.append(missed["unreachable"])
         entity_labels |= candidates.entity_labels
         if len(candidates):
-            parts.append(component.views(doc, candidates))
+            parts.append(views)
             targets.append(y)
             groups.append(np.full(len(y), i, np.int64))
     y = np.concatenate(targets) if targets else np.zeros(0, np.int64)
