@@ -65,6 +65,12 @@ def make_klsh_relations(
     """Build the pipeline component, see `spacy_klsh.pipeline.component`."""
     from .component import RelationExtractor
 
+    for other, pipe in nlp.components:
+        if isinstance(pipe, RelationExtractor) and pipe.attr == attr:
+            raise ValueError(
+                f"{other!r} writes to doc._.{attr} already and {name!r} would replace it; give "
+                "each component an attr of its own."
+            )
     return RelationExtractor(
         nlp.vocab,
         name,

@@ -91,7 +91,7 @@ class RelationCorpus:
 
 
 def give_entities(doc: Doc, reference: Doc, spans_key: str | None = None) -> None:
-    """Copy the entities of `reference` and block all other tokens.
+    """Copy the entities of `reference`, none else, and block all other tokens.
 
     Raises
     ------
@@ -99,7 +99,10 @@ def give_entities(doc: Doc, reference: Doc, spans_key: str | None = None) -> Non
         If the tokens of `doc` are not those of `reference` or pieces of them.
     """
     doc.set_ents([_moved(span, doc) for span in reference.ents], default="blocked")
-    if spans_key is not None and spans_key in reference.spans:
+    if spans_key is None:
+        return
+    doc.spans.pop(spans_key, None)
+    if spans_key in reference.spans:
         group = [_moved(span, doc) for span in reference.spans[spans_key]]
         doc.spans[spans_key] = SpanGroup(doc, name=spans_key, spans=group)
 

@@ -262,7 +262,9 @@ def test_empty_label(read):
 def test_documents_without_id_are_numbered(read):
     content = corpus(XA).replace('<document id="d1">', "<document>")
     (first, second), _ = read(content, content)
-    assert first.user_data["id"].endswith("f0.xml:1") and second.user_data["id"].endswith("f1.xml:1")
+    assert first.user_data["id"].endswith("f0.xml:1") and second.user_data["id"].endswith(
+        "f1.xml:1"
+    )
 
 
 def test_alignment_is_passed_on(read):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from pipeline.sentences import PATTERNS, annotated, parsed, places
+from pipeline.sentences import PATTERNS, SMALL, annotated, build, parsed, places
 from spacy.tokens import Doc, DocBin, Span
 from spacy.tokens.underscore import Underscore
 
@@ -159,6 +159,14 @@ def test_ids_tell_equal_spans_apart_in_what_is_stored(twins, name):
 def test_an_argument_must_be_a_span(head):
     with pytest.raises(ValueError, match=r"the head of 'KNOWS' is .*; give a Span"):
         Relation("KNOWS", arguments={"head": head})
+
+
+def test_two_instances_with_one_attr_are_refused():
+    nlp = build()
+    with pytest.raises(ValueError, match=r"'klsh_relations' writes to doc\._\.relations already"):
+        nlp.add_pipe("klsh_relations", "second", config=SMALL)
+    nlp.replace_pipe("klsh_relations", "klsh_relations", config=SMALL)
+    assert nlp.pipe_names == ["klsh_relations"]
 
 
 def test_two_instances_with_different_attr_are_told_apart_in_every_copy(doc):

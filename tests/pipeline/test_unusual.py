@@ -24,7 +24,7 @@ WORDS = {
     "joined emoji": "👩\u200d👩\u200d👧",
     "combining accents": "e\u0301te\u0301",
     "right to left": "\u202eشركة",
-    "beyond the first plane": "𝔘𝔫",
+    "beyond the first plane": "\U0001d518\U0001d52b",
 }
 words = pytest.mark.parametrize("word", WORDS.values(), ids=WORDS)
 
