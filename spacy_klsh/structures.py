@@ -158,24 +158,23 @@ class Structures:
             _check_alike(first, part)
         dictionary: dict[str, int] = {}
         vectors: list[Float32] = []
-        rows_of = []
+        nodes, places = [], []
         for part in parts:
             rows = np.empty(len(part.symbols), np.int32)
             for i, symbol in enumerate(part.symbols):
                 rows[i] = dictionary.setdefault(symbol, len(dictionary))
                 if rows[i] == len(vectors):
                     vectors.append(part.vectors[i])
-            rows_of.append(rows)
+            nodes.append(rows[part.nodes])
+            places.append(rows)
         table = np.array(vectors, np.float32).reshape(len(vectors), first.vectors.shape[1])
-        for rows, part in zip(rows_of, parts, strict=True):
-            _check_vectors(table[rows], part)
+        symbols = tuple(dictionary)
+        _check_vectors(parts, symbols, table, np.concatenate(places))
         lengths = np.concatenate([part.lengths for part in parts])
         return Structures(
-            nodes=np.concatenate(
-                [rows[part.nodes] for rows, part in zip(rows_of, parts, strict=True)]
-            ),
+            nodes=np.concatenate(nodes),
             offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            symbols=tuple(dictionary),
+            symbols=symbols,
             vectors=table,
             parents=_concat_parents(parts),
         )
@@ -292,11 +291,14 @@ def _check_alike(first: Structures, other: Structures) -> None:
             )
 
 
-def _check_vectors(expected: Float32, part: Structures) -> None:
-    differ = (expected != part.vectors).any(axis=1)
+def _check_vectors(
+    parts: Sequence[Structures], symbols: tuple[str, ...], table: Float32, rows: Int32
+) -> None:
+    given = np.concatenate([part.vectors for part in parts])
+    differ = (given.view(np.int32) != table[rows].view(np.int32)).any(axis=1)  # NaN is NaN
     if differ.any():
         raise ValueError(
-            f"the symbol {part.symbols[differ.argmax()]!r} has two different vectors, one "
+            f"the symbol {symbols[rows[differ.argmax()]]!r} has two different vectors, one "
             "expected; extract all parts with the same word vectors."
         )
 

@@ -6,7 +6,8 @@
 
 Offsets count characters, ends are exclusive, `head` and `tail` are rows of `entities`. Instead
 of them a relation may have ``"arguments": {role: row}``. An entity may have an `id`, a relation
-a `score`; other keys are ignored.
+a `score`; other keys are ignored. A document without an `id` is called ``path:line``, the path
+as given.
 """
 
 from __future__ import annotations

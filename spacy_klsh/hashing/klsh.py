@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -201,9 +202,7 @@ class KLSH:
 
     def comparable(self, views: Views) -> NDArray[np.bool_]:
         """Which candidates have a node at all in what the kernel compares, bool (n,)."""
-        lengths = [structures.lengths for structures in self._used(views).values()]
-        comparable: NDArray[np.bool_] = np.any(lengths, axis=0)
-        return comparable
+        return reduce(np.logical_or, (s.lengths > 0 for s in self._used(views).values()))
 
     def transform(self, views: Views) -> Codes:
         """Codes of all candidates in `views`; long structures in blocks, to spare memory."""

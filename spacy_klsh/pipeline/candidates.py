@@ -51,6 +51,8 @@ class Candidates:
     def among(self, labels: Set[str]) -> Candidates:
         """The candidates all of whose entities have one of `labels`; others are counted."""
         known = [span.label_ in labels for span in self.entities]
+        if all(known):
+            return self
         named = np.array([*known, True])[self.arguments]  # -1: absent, no objection
         return self.where(np.all(named, axis=1), "untrained_entity_label")
 
@@ -172,7 +174,9 @@ class EntityPairs:
             if self.max_tokens is not None:
                 near = bisect_right(starts, entity.end + self.max_tokens, i + 1, reach)
                 skipped["max_tokens"] += reach - near - sum(j >= near for j in over)
-            yield from ((i, j) for j in range(i + 1, near) if j not in over)
+            for j in range(i + 1, near):
+                if j not in over:
+                    yield i, j
 
 
 def _sentence_numbers(doc: Doc) -> Sequence[int]:
