@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .hashing.klsh import KLSH as KLSH
     from .kernels.subsequence import SubsequenceKernel as SubsequenceKernel
     from .pipeline.component import RelationExtractor as RelationExtractor
+    from .pipeline.demo import load_demo as load_demo
     from .pipeline.relations import Relation as Relation
     from .pipeline.relations import register_extensions as register_extensions
     from .structures import Structures as Structures
@@ -21,6 +22,7 @@ _HOMES = {
     "RelationExtractor": "pipeline.component",
     "Structures": "structures",
     "SubsequenceKernel": "kernels.subsequence",
+    "load_demo": "pipeline.demo",
     "register_extensions": "pipeline.relations",
 }
 __all__ = ["__version__", *sorted(_HOMES)]

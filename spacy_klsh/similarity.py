@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import compiled
 from .structures import Float32, Int32, Int64, Structures
 
 
@@ -70,7 +70,7 @@ def own_similarity(x: Structures, *, threshold: float) -> tuple[Float32, Int64]:
     return values, starts
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _threshold_cosine(cosine: np.float32, threshold: np.float32) -> np.float32:
     if cosine <= threshold or threshold >= np.float32(1.0):
         return np.float32(0.0)
@@ -78,7 +78,7 @@ def _threshold_cosine(cosine: np.float32, threshold: np.float32) -> np.float32:
     return (cosine - threshold) / (np.float32(1.0) - threshold) * cosine
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _cross_similarity(x: Float32, columns: Float32, equal: Int32, threshold: np.float32) -> Float32:
     n, m, dim = len(x), columns.shape[1], len(columns)
     out = np.zeros((n, m), np.float32)
@@ -96,7 +96,7 @@ def _cross_similarity(x: Float32, columns: Float32, equal: Int32, threshold: np.
     return out
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _own_similarity(
     nodes: Int32,
     offsets: Int64,

@@ -6,11 +6,11 @@ A relation is (label, {role: (start, end)}) with character offsets.
 from itertools import combinations, permutations
 
 
-def places(relation, direction):
-    """The roles with their places; with direction "none" they go by position."""
+def places(relation, scheme):
+    """The roles with their places; those of a symmetric label go by position."""
     label, arguments = relation
     roles, spans = sorted(arguments), [arguments[role] for role in sorted(arguments)]
-    if direction == "none":
+    if scheme.direction == "none" or label in scheme.symmetric:
         spans = sorted(spans, key=lambda span: (span[0], -span[1]))
     return label, tuple(zip(roles, spans, strict=True))
 
@@ -40,15 +40,15 @@ def prf(tp, n_found, n_gold):
     return {"p": p, "r": r, "f": 2 * p * r / (p + r) if p + r else 0.0}
 
 
-def scores(docs, direction, proposed=None):
+def scores(docs, scheme, proposed=None):
     """Scores of (gold, found) relations, one pair a Doc; gold None: not annotated.
 
     `proposed` holds for each Doc the pairs of places that the candidates offer.
     """
     parts = [
         (
-            {places(relation, direction) for relation in gold},
-            {places(relation, direction) for relation in found},
+            {places(relation, scheme) for relation in gold if relation[0] not in scheme.negative},
+            {places(relation, scheme) for relation in found if relation[0] not in scheme.negative},
             pairs,
         )
         for (gold, found), pairs in zip(docs, proposed or [set()] * len(docs), strict=True)
@@ -67,9 +67,10 @@ def scores(docs, direction, proposed=None):
     n_found, n_gold = (sum(sizes[label][i] for label in labels) for i in (0, 1))
     per_type = {label: prf(exact[label], *sizes[label]) for label in labels}
     reached = sum(
-        tuple(span for _, span in relation[1]) in pairs
+        spans in pairs or (relation[0] in scheme.symmetric and spans[::-1] in pairs)
         for gold, _, pairs in parts
         for relation in gold
+        for spans in [tuple(span for _, span in relation[1])]
     )
     return {
         **{f"micro_{k}": v for k, v in prf(sum(exact.values()), n_found, n_gold).items()},

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from benchmark_component import component
 from benchmark_kernel import kernel
+from benchmark_start import start
 from benchmark_subspace import subspace
 from rich.console import Console
 from rich.table import Table
@@ -28,12 +29,14 @@ class Name(Enum):
     kernel = "kernel"
     subspace = "subspace"
     component = "component"
+    start = "start"
 
 
 BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
     Name.kernel: kernel,
     Name.subspace: lambda _: subspace(),
     Name.component: component,
+    Name.start: lambda _: start(),
 }
 
 
@@ -45,7 +48,7 @@ def main(
     corpora: Annotated[Path, typer.Option(help="Folder with ppi/AIMed-train.xml …")] = CORPORA,
 ) -> None:
     """Measure, with one thread for linear algebra; print the figures, and store them if asked."""
-    if name is not Name.subspace and not (corpora / "ppi").is_dir():
+    if name in (Name.kernel, Name.component) and not (corpora / "ppi").is_dir():
         raise typer.BadParameter(f"{corpora} has no folder ppi; give --corpora PATH.")
     about = machine()
     with threadpool_limits(1):

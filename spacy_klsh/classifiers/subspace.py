@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compiled import compiled
 from ..hashing.codes import Uint64
 from ..structures import Float32, Int32, Int64
 from .encoded import Encoded
@@ -81,6 +81,11 @@ class SubspaceClassifier:
         self.min_samples_leaf = min_samples_leaf
         self.class_weight = class_weight
         self.seed = seed
+
+    @property
+    def n_labels_(self) -> int:
+        """Columns of `predict_proba`."""
+        return int(self.values_.shape[1])
 
     def fit(
         self, x: Encoded, y: NDArray[np.integer[Any]], n_labels: int | None = None
@@ -223,7 +228,7 @@ def _are_trees(roots: Int64, nodes: Int32, values: Float32, n_bits: Int64) -> bo
     )
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _mean_of_members(words: Uint64, roots: Int64, nodes: Int32, values: Float32) -> Float32:
     n, n_labels = len(words), values.shape[1]
     total = np.zeros((n, n_labels), np.float64)
@@ -237,7 +242,7 @@ def _mean_of_members(words: Uint64, roots: Int64, nodes: Int32, values: Float32)
     return (total / len(roots)).astype(np.float32)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _walk(words: Uint64, nodes: Int32, root: int, place: Uint32, walking: Uint32) -> None:
     """Set `place` to the leaf of each code; `walking` is scratch of the same length.
 

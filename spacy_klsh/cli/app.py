@@ -8,6 +8,7 @@ from .annotate import annotate
 from .convert import convert
 from .evaluate import evaluate
 from .show import show
+from .warmup import warmup
 
 app = typer.Typer(
     name="spacy-klsh",
@@ -16,5 +17,5 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
-for command in (annotate, evaluate, convert, show):
+for command in (annotate, evaluate, convert, show, warmup):
     app.command()(command)

@@ -18,13 +18,29 @@ def evaluate(
         bool,
         typer.Option("--gold-entities", help="Score relations between the gold entities."),
     ] = False,
+    choose_thresholds: Annotated[
+        bool,
+        typer.Option(
+            "--choose-thresholds", help="First choose the thresholds with the best F1 on DATA."
+        ),
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Save the pipeline with the chosen thresholds."),
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the scores to this file.")
     ] = None,
 ) -> None:
-    """Score predicted relations against all gold relations of DATA."""
+    """Score predicted relations against all gold relations of DATA.
+
+    Scores on the Docs that thresholds were chosen on are too good: choose on one part,
+    save with --output, and evaluate that on another.
+    """
     from ..pipeline.readers import RelationCorpus
 
+    if output is not None and not choose_thresholds:
+        stop("--output saves chosen thresholds; add --choose-thresholds.")
     nlp = load(model)
     component = relation_extractor(nlp)
     corpus = RelationCorpus(
@@ -39,12 +55,18 @@ def evaluate(
             examples, nlp.pipe([example.predicted for example in examples]), strict=True
         ):
             example.predicted = doc
+        if choose_thresholds:
+            component.choose_thresholds(examples)
+            for example in examples:
+                component(example.predicted)
         scores = component.score(examples)
+        if output is not None:
+            nlp.to_disk(output)
     except (ValueError, OSError) as error:
         stop(error)
-    _print(scores, len(examples), gold_entities)
+    _print(scores, component.effective_thresholds, len(examples), gold_entities)
     if json_file is not None:
-        _write(json_file, scores)
+        _write(json_file, {**scores, "thresholds": component.effective_thresholds})
 
 
 def _write(path: Path, scores: dict[str, Any]) -> None:
@@ -55,7 +77,9 @@ def _write(path: Path, scores: dict[str, Any]) -> None:
         stop(error)
 
 
-def _print(scores: dict[str, Any], n_docs: int, gold_entities: bool) -> None:
+def _print(
+    scores: dict[str, Any], thresholds: dict[str, float], n_docs: int, gold_entities: bool
+) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -68,10 +92,11 @@ def _print(scores: dict[str, Any], n_docs: int, gold_entities: bool) -> None:
         )
     entities = "gold" if gold_entities else "the pipeline's own"
     table = Table(title=f"Relations in {n_docs} documents, {entities} entities")
-    for column in ("", "precision", "recall", "F1"):
+    for column in ("", "precision", "recall", "F1", "threshold"):
         table.add_column(column, justify="left" if not column else "right")
     for label, values in scores[f"{prefix}_per_type"].items():
-        table.add_row(escape(label), *(f"{values[k]:.3f}" for k in "prf"))
+        threshold = f"{thresholds[label]:.3f}" if label in thresholds else "not trained"
+        table.add_row(escape(label), *(f"{values[k]:.3f}" for k in "prf"), threshold)
     table.add_section()
     for name in ("micro", "relaxed_micro"):
         values = [scores[f"{prefix}_{name}_{k}"] for k in "prf"]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compiled import compiled
 from ..structures import Index, Int32
 
 Uint64 = NDArray[np.uint64]
@@ -94,7 +94,7 @@ class Codes:
         return _hamming(self.words, other.words)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _hamming(x: Uint64, y: Uint64) -> Int32:
     m1, m2 = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
     m4, low = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x7F)

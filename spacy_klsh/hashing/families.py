@@ -23,9 +23,9 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compiled import compiled
 from ..structures import Float32, Int32
 from .codes import Uint64
 
@@ -85,7 +85,7 @@ def _kulis_weights(grams: NDArray[np.float64]) -> Float32:
     return weights
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _margin_weights(
     grams: NDArray[np.float64], cost: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -134,7 +134,7 @@ def _margin_weights(
     return weights, biases
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _linear_bits(gram: Float32, members: Int32, weights: Float32, biases: Float32) -> Uint64:
     """One bit of all candidates at a time, so that every loop over candidates vectorizes."""
     n, n_bits = len(gram), len(members)
@@ -149,19 +149,19 @@ def _linear_bits(gram: Float32, members: Int32, weights: Float32, biases: Float3
     return np.ascontiguousarray(words.T)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _add_scaled(values: Float32, others: Float32, factor: np.float32) -> None:
     for i in range(len(values)):
         values[i] += factor * others[i]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _set_bit(words: Uint64, values: Float32, bit: np.uint64) -> None:
     for i in range(len(words)):
         words[i] |= bit if values[i] > np.float32(0.0) else np.uint64(0)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _nearest_bits(gram: Float32, subsets: Int32) -> Uint64:
     n, n_bits = len(gram), len(subsets)
     words = np.zeros((n, (n_bits + 63) // 64), np.uint64)

@@ -8,16 +8,16 @@ not depend on what else is compared.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compiled import compiled
 from ..structures import Float32, Int32, Int64
 
 Float64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def sum_subsequences(
     ids: Int64, offsets: Int64, match: Float32, decay: float, length_weights: Float64
 ) -> Float64:
@@ -56,7 +56,7 @@ def sum_subsequences(
     return out
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _sum_by_length(
     rows: Int64,
     match: Float32,
@@ -84,7 +84,7 @@ def _sum_by_length(
         _read_item(match[row], filled[row], decay, shorter, ends, recent[:width], totals.ravel())
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _read_item(
     match: Float32,
     filled: Bool,
@@ -117,7 +117,7 @@ def _read_item(
             started = True
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _extend(longer: Float32, match: Float32, shorter: Float32, decay: np.float32) -> None:
     """The match on its own, and behind each of the shorter ones."""
     n_lanes, price = len(match), decay * decay
@@ -129,7 +129,7 @@ def _extend(longer: Float32, match: Float32, shorter: Float32, decay: np.float32
             above[lane] = match[lane] * price * below[lane]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _pass_on(shorter: Float32, recent: Float32, decay: np.float32) -> None:
     """To the next item of the one sequence, and to the next position of the other."""
     for i in range(len(recent)):
@@ -137,7 +137,7 @@ def _pass_on(shorter: Float32, recent: Float32, decay: np.float32) -> None:
         recent[i] *= decay
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _any(values: Float32) -> bool:
     found = 0
     for i in range(len(values)):
@@ -145,19 +145,19 @@ def _any(values: Float32) -> bool:
     return found != 0
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _scale(values: Float32, factor: np.float32) -> None:
     for i in range(len(values)):
         values[i] *= factor
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _add(values: Float32, others: Float32) -> None:
     for i in range(len(others)):
         values[i] += others[i]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def own_matches(
     values: Float32,
     starts: Int64,
@@ -196,7 +196,7 @@ def own_matches(
     return out
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _item_similarity(
     similarity: Float32, x: Int32, i: int, y: Int32, j: int, attribute_weights: Float32
 ) -> np.float32:
@@ -212,7 +212,7 @@ def _item_similarity(
     return edge * node
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def cross_matches(
     similarity: Float32,
     x_items: Int32,

@@ -17,12 +17,13 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from ..classifiers.encoded import Encoded
+from ..classifiers.one_vs_rest import OneVsRest
 from ..structures import Views, concat_views, distinct, take
 from .candidates import CandidateGenerator, Candidates
-from .labels import DIRECTIONS, LabelScheme
+from .labels import LabelScheme
 from .persistence import from_bytes, from_disk, to_bytes, to_disk
 from .relations import Record, register_extensions, write_records
-from .training import TrainingSet, choose_threshold, collect
+from .training import thresholds_for, train
 
 logger = logging.getLogger(__name__)
 
@@ -49,10 +50,19 @@ class RelationExtractor(Pipe):
     threshold : float in [0, 1], optional
         Least probability of an attached relation, for all labels; None: chosen in
         training from out-of-fold predictions.
+    exclusive_classes : bool
+        One label a pair at most; False: each label on its own.
     direction : {"ordered", "label", "none"}
         See `spacy_klsh.pipeline.labels.LabelScheme`.
+    symmetric_labels : list of str
+        Labels whose head and tail may change places.
+    negative_labels : list of str
+        Gold labels that mean "no relation".
     seed : int
         Of the reference set, the bits and the classifier.
+    on_error : {"raise", "skip"}
+        What becomes of a Doc that cannot be processed, for example one without a parse:
+        an error, or a Doc without relations that is counted and logged once a kind.
     candidates, views, kernel, hashing, classifier, scorer
         What the registered makers of the config blocks return.
 
@@ -79,28 +89,39 @@ class RelationExtractor(Pipe):
         classifier: Callable[..., Any],
         attr: str = "relations",
         threshold: float | None = None,
+        exclusive_classes: bool = True,
         direction: str = "ordered",
+        symmetric_labels: Sequence[str] = (),
+        negative_labels: Sequence[str] = (),
         seed: int = 0,
+        on_error: str = "raise",
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
-        if direction not in DIRECTIONS:
-            raise ValueError(f"direction is {direction!r}; choose one of {', '.join(DIRECTIONS)}.")
+        if on_error not in ("raise", "skip"):
+            raise ValueError(f"on_error is {on_error!r}; choose raise or skip.")
+        scheme = LabelScheme(
+            direction=direction,
+            exclusive=exclusive_classes,
+            symmetric=frozenset(symmetric_labels),
+            negative=frozenset(negative_labels),
+        )
         register_extensions(attr)
         self.vocab = vocab
         self.name = name
         self.attr = attr
         self.threshold = _checked_threshold(threshold)
         self.seed = seed
+        self.on_error = on_error
         self.candidates = candidates
         self.views = views
         self.hashing = hashing(kernel, seed=seed)
         self.make_classifier = classifier
-        self.classifier = classifier(seed=seed)
         self.scorer = scorer
-        self.scheme = LabelScheme((), direction)
+        self.scheme = scheme
+        self.classifier = self.new_classifier()
         self.thresholds: dict[str, float] = {}
         self.entity_labels: frozenset[str] = frozenset()
-        self.reference_labels: list[str] = []
+        self.reference_labels: list[list[str]] = []
         self.report: Counter[str] = Counter()
 
     @property
@@ -108,9 +129,18 @@ class RelationExtractor(Pipe):
         """Relation labels that it can predict; empty before training."""
         return self.scheme.labels
 
+    def new_classifier(self) -> Any:
+        """What is to learn the classes, not fitted."""
+        member = self.make_classifier(seed=self.seed)
+        return member if self.scheme.exclusive else OneVsRest(member)
+
     def __call__(self, doc: Doc) -> Doc:
         """Annotate one Doc in place."""
-        self.set_annotations([doc], self.predict([doc]))
+        try:
+            self.set_annotations([doc], self.predict([doc]))
+        except Exception as error:
+            if not self._skips(doc, error):
+                raise
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
@@ -123,13 +153,25 @@ class RelationExtractor(Pipe):
         try:
             self.set_annotations(docs, self.predict(docs))
         except Exception as error:
-            if len(docs) == 1:
-                self.get_error_handler()(self.name, self, docs, error)
-            else:
+            if len(docs) > 1:
                 for doc in docs:
                     yield from self._annotated([doc])
+            elif self._skips(docs[0], error):
+                yield docs[0]
+            else:
+                self.get_error_handler()(self.name, self, docs, error)
         else:
             yield from docs
+
+    def _skips(self, doc: Doc, error: Exception) -> bool:
+        """Whether `doc` is left without relations; it is counted by the kind of error."""
+        if self.on_error == "raise" or not self.labels:
+            return False
+        reason = type(error).__name__
+        if reason not in self.report:
+            logger.warning("%s skips Docs with %s: %s", self.name, reason, error)
+        self.set_annotations([doc], [Prediction([], {reason: 1})])
+        return True
 
     def predict(self, docs: Sequence[Doc]) -> list[Prediction]:
         """Relations of each Doc; writes nothing.
@@ -139,27 +181,27 @@ class RelationExtractor(Pipe):
         ValueError
             Before training, or if a Doc with candidates has no dependency parse.
         """
-        if not self.labels:
-            raise ValueError(
-                f"{self.name!r} is not trained and has no labels; train it with `python -m spacy "
-                "train` (see the project's training/*.cfg) or load a trained pipeline."
-            )
-        ordered = self.scheme.direction == "ordered"
-        judged = [
-            self.extract(doc, self.candidates(doc, ordered=ordered).among(self.entity_labels))
-            for doc in docs
-        ]
+        self._check_trained()
+        judged = [self.judged(doc) for doc in docs]
         candidates = [found for found, _ in judged]
         probabilities = self.probabilities([views for _, views in judged])
         ends = np.cumsum([len(found) for found in candidates])
         thresholds = self.effective_thresholds
         return [
             Prediction(
-                self.scheme.records(found, probabilities[end - len(found) : end], thresholds),
+                self.scheme.records(found, probabilities[end - len(found) : end], thresholds)[0],
                 dict(found.skipped),
             )
             for found, end in zip(candidates, ends, strict=True)
         ]
+
+    def _check_trained(self) -> None:
+        if not self.labels:
+            raise ValueError(
+                f"{self.name!r} is not trained and has no labels; train it with `python -m spacy "
+                "train` (see the project's training/*.cfg), load a trained pipeline, or try "
+                "spacy_klsh.load_demo()."
+            )
 
     def extract(self, doc: Doc, candidates: Candidates) -> tuple[Candidates, Views]:
         """The candidates that the kernel can compare, with their views.
@@ -172,12 +214,17 @@ class RelationExtractor(Pipe):
             return candidates, views
         return candidates.where(comparable, "no_path"), take(views, comparable)
 
-    def reached(self, doc: Doc, *, ordered: bool) -> Candidates:
-        """The candidates of `doc` that `predict` can judge."""
-        candidates = self.candidates(doc, ordered=ordered).among(self.entity_labels)
-        if not doc.has_annotation("DEP"):
-            return candidates.where(np.zeros(len(candidates), bool), "no_path")
-        return self.extract(doc, candidates)[0]
+    def judged(self, doc: Doc) -> tuple[Candidates, Views]:
+        """The candidates of `doc` that `predict` judges, with their views."""
+        candidates = self.candidates(doc, ordered=self.scheme.ordered)
+        return self.extract(doc, candidates.among(self.entity_labels))
+
+    def _reached(self, doc: Doc, *, ordered: bool) -> Candidates:
+        """What `judged` leaves of the candidates; nothing without a parse."""
+        if doc.has_annotation("DEP"):
+            return self.judged(doc)[0]
+        candidates = self.candidates(doc, ordered=ordered)
+        return candidates.where(np.zeros(len(candidates), bool), "no_path")
 
     def probabilities(self, views: Sequence[Views]) -> Any:
         """Class probabilities of all candidates in `views`, float32 (n, n_classes).
@@ -222,38 +269,29 @@ class RelationExtractor(Pipe):
         ValueError
             If there is no gold relation, no candidate, or only one class among them.
         """
-        from joblib import parallel_config
+        train(self, list(get_examples()), nlp)
 
-        data = collect(self, list(get_examples()), nlp)
-        self.report.update(data.lost)
-        with parallel_config("threading", n_jobs=-1):  # the same trees for any number
-            self._fit(data)
+    def choose_thresholds(self, examples: Iterable[Example]) -> dict[str, float]:
+        """Set the thresholds with the best F1 on annotated Docs, best ones unseen in training.
 
-    def _fit(self, data: TrainingSet) -> None:
-        self.hashing.fit(data.views)
-        encoded = Encoded(self.hashing.transform(data.views), None, data.views)
-        n_classes = len(data.scheme.classes)
-        self.classifier = self.make_classifier(seed=self.seed)
-        self.classifier.fit(encoded, data.y, n_classes)
-        names = [label for label, _ in data.scheme.classes]
-        self.reference_labels = [names[data.y[row]] for row in self.hashing.reference_rows_]
-        threshold = self.threshold
-        if threshold is None:
-            threshold = choose_threshold(
-                lambda: self.make_classifier(seed=self.seed), encoded, data, n_classes
+        Parameters
+        ----------
+        examples : iterable of Example
+            Predicted Docs with entities and a parse; reference Docs with gold relations.
+
+        Raises
+        ------
+        ValueError
+            Before training, if the config sets a threshold, or if no gold relation is there.
+        """
+        self._check_trained()
+        if self.threshold is not None:
+            raise ValueError(
+                f"the config of {self.name!r} sets threshold = {self.threshold}, which overrides "
+                "chosen ones; set it to null."
             )
-        self.entity_labels = data.entity_labels
-        self.scheme = data.scheme  # last: before it the component counts as untrained
-        self.thresholds = dict.fromkeys(self.labels, threshold)
-        logger.info(
-            "%s: %d candidates in %d Docs, %d of them related; threshold %.3f; lost: %s",
-            self.name,
-            len(data.y),
-            len(set(data.groups.tolist())),
-            int((data.y > 0).sum()),
-            threshold,
-            dict(data.lost),
-        )
+        self.thresholds = thresholds_for(self, examples)
+        return self.thresholds
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores of the predicted relations, see `spacy_klsh.pipeline.scoring`."""
@@ -262,8 +300,8 @@ class RelationExtractor(Pipe):
         return self.scorer(
             examples,
             attr=self.attr,
-            direction=self.scheme.direction,
-            candidates=self.reached,
+            scheme=self.scheme,
+            candidates=self._reached,
             **kwargs,
         )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,10 @@ NAMES = ("path",)
 MAX_CACHED_VECTORS = 20_000
 
 Node = tuple[int, ...]
+
+
+class UnparsedDocError(ValueError):
+    """A Doc with candidates has no dependency parse."""
 
 
 @dataclass(kw_only=True)
@@ -71,23 +74,23 @@ class ViewExtractor:
 
         Raises
         ------
-        ValueError
+        UnparsedDocError
             If there are candidates but `doc` has no dependency parse.
         """
         if len(candidates) and not doc.has_annotation("DEP"):
-            raise ValueError(
+            raise UnparsedDocError(
                 f"a Doc with {len(candidates)} candidate pairs has no dependency parse "
                 f"({doc.text[:40]!r}…); add a parser before klsh_relations in the pipeline."
             )
         paths = _Paths(doc, candidates, self.attributes, blind=self.blind)
-        nodes: list[Node] = []
+        width = 1 + len(self.attributes)
+        rows: list[int] = []
         offsets = [0]
         for head, tail in candidates.arguments.tolist():
-            nodes += paths.between(head, tail)
-            offsets.append(len(nodes))
-        rows = np.fromiter(chain.from_iterable(nodes), np.int32)
+            rows += paths.between(head, tail)
+            offsets.append(len(rows) // width)
         structures = Structures(
-            nodes=rows.reshape(len(nodes), 1 + len(self.attributes)),
+            nodes=np.array(rows, np.int32).reshape(-1, width),
             offsets=np.array(offsets, np.int64),
             symbols=tuple(paths.symbols),
             vectors=self._vectors.of(doc.vocab, paths.symbols),
@@ -100,8 +103,8 @@ class _Climb(NamedTuple):
 
     tokens: list[int]
     heights: dict[int, int]
-    up: list[Node]  # what each token's governor is when it is entered from there
-    down: list[Node]  # what each token is when it is entered from its governor
+    up: list[int]  # the governors, each as entered from the token below it
+    down: list[int]  # from the top, the tokens as entered from their governors
 
 
 class _Paths:
@@ -128,30 +131,33 @@ class _Paths:
                 for i in range(span.start, span.end):
                     self._described.setdefault(i, label)
 
-    def between(self, head: int, tail: int) -> list[Node]:
+    def between(self, head: int, tail: int) -> list[int]:
         """Nodes on the way from entity `head` to entity `tail`; none if there is no way."""
         start, end = self._climb(self._roots[head]), self._climb(self._roots[tail])
         below = next((i for i, token in enumerate(end.tokens) if token in start.heights), None)
         if below is None:
             return []
-        nodes = [(self._first, *self._describe(self._roots[head]))]
-        nodes += start.up[: start.heights[end.tokens[below]]]
-        nodes += end.down[:below][::-1]
+        nodes = [self._first, *self._describe(self._roots[head])]
+        width = len(nodes)
+        nodes += start.up[: start.heights[end.tokens[below]] * width]
+        nodes += end.down[len(end.down) - below * width :]
         if self._labels:
-            nodes[0] = (self._first, *self._labels[head])
-            nodes[-1] = (nodes[-1][0], *self._labels[tail])
+            nodes[1:width] = self._labels[head]
+            nodes[1 - width :] = self._labels[tail]
         return nodes
 
     def _climb(self, start: int) -> _Climb:
         if start not in self._climbs:
-            tokens, up, down = [start], [], []
+            tokens, steps = [start], []
             while (governor := self._governors[tokens[-1]]) != tokens[-1]:
-                node_up, node_down = self._step(tokens[-1], governor)
-                up.append(node_up)
-                down.append(node_down)
+                steps.append(self._step(tokens[-1], governor))
                 tokens.append(governor)
-            heights = {token: height for height, token in enumerate(tokens)}
-            self._climbs[start] = _Climb(tokens, heights, up, down)
+            self._climbs[start] = _Climb(
+                tokens,
+                heights={token: height for height, token in enumerate(tokens)},
+                up=[symbol for up, _ in steps for symbol in up],
+                down=[symbol for _, down in reversed(steps) for symbol in down],
+            )
         return self._climbs[start]
 
     def _step(self, token: int, governor: int) -> tuple[Node, Node]:

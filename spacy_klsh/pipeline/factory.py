@@ -18,12 +18,17 @@ Maker = Callable[..., Any]
 NO_PAIRS: List[List[str]] = []  # noqa: UP006
 PATH_ONLY = ["path"]
 LEMMA = ["lemma"]
+NO_LABELS: List[str] = []  # noqa: UP006
 
 DEFAULT_CONFIG = {
     "attr": "relations",
     "threshold": None,
+    "exclusive_classes": True,
     "direction": "ordered",
+    "symmetric_labels": NO_LABELS,
+    "negative_labels": NO_LABELS,
     "seed": 0,
+    "on_error": "raise",
     "candidates": {"@misc": "spacy-klsh.entity_pairs.v1"},
     "views": {"@misc": "spacy-klsh.views.v1"},
     "kernel": {"@misc": "spacy-klsh.subsequence_kernel.v1"},
@@ -53,8 +58,12 @@ def make_klsh_relations(
     name: str,
     attr: str,
     threshold: float | None,
+    exclusive_classes: bool,
     direction: str,
+    symmetric_labels: List[str],  # noqa: UP006
+    negative_labels: List[str],  # noqa: UP006
     seed: int,
+    on_error: str,
     candidates: Maker,
     views: Maker,
     kernel: Any,
@@ -76,8 +85,12 @@ def make_klsh_relations(
         name,
         attr=attr,
         threshold=threshold,
+        exclusive_classes=exclusive_classes,
         direction=direction,
+        symmetric_labels=symmetric_labels,
+        negative_labels=negative_labels,
         seed=seed,
+        on_error=on_error,
         candidates=candidates,
         views=views,
         kernel=kernel,

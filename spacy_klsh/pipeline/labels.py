@@ -2,73 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..structures import Float32, Int64
+from ..structures import Float32
 from .candidates import Candidates
 from .relations import Record, find_argument
 
-Direction: TypeAlias = Literal["ordered", "label", "none"]
-DIRECTIONS: tuple[Direction, ...] = ("ordered", "label", "none")
+Bool: TypeAlias = NDArray[np.bool_]
+DIRECTIONS = ("ordered", "label", "none")
+Lost: TypeAlias = "Counter[tuple[str, str]]"
+
+MIN_GOLD = 20
 
 
 @dataclass(frozen=True)
 class LabelScheme:
-    """Relation labels and how their direction is told.
+    """Relation labels, how their direction is told, and how many a candidate may have.
 
     With direction ``ordered`` both orders of a pair are candidates and a class is a
     label. With ``label`` a pair is one candidate in document order, and each label is
     two classes: head first, tail first. With ``none`` the order means nothing.
     Class 0 is always "no relation".
+
+    Parameters
+    ----------
+    labels : tuple of str
+    direction : {"ordered", "label", "none"}
+    exclusive : bool
+        One label a candidate at most; False: each label on its own.
+    symmetric : frozenset of str
+        Labels whose order means nothing: both orders are gold, one is predicted.
+    negative : frozenset of str
+        Gold labels that mean "no relation".
     """
 
-    labels: tuple[str, ...]
-    direction: Direction = "ordered"
+    labels: tuple[str, ...] = ()
+    direction: str = "ordered"
+    exclusive: bool = True
+    symmetric: frozenset[str] = frozenset()
+    negative: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.direction not in DIRECTIONS:
+            raise ValueError(
+                f"direction is {self.direction!r}; choose one of {', '.join(DIRECTIONS)}."
+            )
+        both = self.symmetric & self.negative
+        if both:
+            raise ValueError(
+                f"{sorted(both)} stand in symmetric_labels and in negative_labels; a label that "
+                "means no relation has no direction."
+            )
+
+    @property
+    def ordered(self) -> bool:
+        """Whether both orders of a pair are candidates."""
+        return self.direction == "ordered"
 
     @property
     def classes(self) -> list[tuple[str, bool]]:
         """(label, tail first) of each class; class 0 is ``("", False)``."""
-        orders = (False, True) if self.direction == "label" else (False,)
-        return [("", False), *((label, order) for label in self.labels for order in orders)]
+        classes = [("", False)]
+        for label in self.labels:
+            turns = self.direction == "label" and not self.is_symmetric(label)
+            classes += [(label, False), (label, True)] if turns else [(label, False)]
+        return classes
 
-    def targets(
-        self, candidates: Candidates, gold: Sequence[Record]
-    ) -> tuple[Int64, dict[str, int]]:
-        """Class of each candidate, int64 (n,), and counts of gold that got lost.
+    def is_symmetric(self, label: str) -> bool:
+        """Whether the order of head and tail means nothing."""
+        return self.direction == "none" or label in self.symmetric
 
-        ``unreachable``: no candidate stands for the relation; ``second_label``: its
-        pair already has another label.
+    def plain(self, record: Record) -> Record:
+        """The record as it is compared: a symmetric one in document order."""
+        return in_order(record) if self.is_symmetric(record.label) else record
+
+    def gold(self, records: Iterable[Record]) -> list[Record]:
+        """What counts as a gold relation, each once."""
+        plain = [self.plain(r)._replace(score=1.0) for r in records if r.label not in self.negative]
+        return list(dict.fromkeys(plain))
+
+    def targets(self, candidates: Candidates, gold: Sequence[Record]) -> tuple[Bool, Lost]:
+        """Classes of each candidate, and gold relations that found no place.
+
+        Parameters
+        ----------
+        candidates : Candidates
+        gold : sequence of Record
+
+        Returns
+        -------
+        y : bool array (n, n_classes)
+            Class 0 where there is no other; exclusive: one class a row.
+        lost : Counter of (reason, label)
+            ``unreachable``: no candidate stands for the relation; ``second_label``: its
+            pair already has another label.
         """
         rows = {tuple(row): i for i, row in enumerate(candidates.arguments.tolist())}
-        classes = {name: i for i, name in enumerate(self.classes)}
-        y = np.zeros(len(candidates), np.int64)
-        lost = {"unreachable": 0, "second_label": 0}
-        for record in gold:
-            by_role = {argument.role: argument for argument in record.arguments}
-            row = tuple(
-                find_argument(by_role[role], candidates.entities) if role in by_role else -1
-                for role in candidates.roles
-            )
-            turned = row not in rows and self.direction != "ordered"
-            i = rows.get(row[::-1] if turned else row)
-            target = classes.get((record.label, turned and self.direction == "label"))
-            if i is None or target is None:
-                lost["unreachable"] += 1
-            elif y[i] not in (0, target):
-                lost["second_label"] += 1
+        numbers = {name: k for k, name in enumerate(self.classes)}
+        y = np.zeros((len(candidates), len(numbers)), bool)
+        lost: Lost = Counter()
+        for record in self.gold(gold):
+            row, symmetric = self._row(record, candidates), self.is_symmetric(record.label)
+            orders = [row, row[::-1]] if symmetric or not self.ordered else [row]
+            places = [
+                (rows[order], numbers[record.label, order != row and not symmetric])
+                for order in orders
+                if order in rows and record.label in self.labels
+            ]
+            if not places:
+                lost["unreachable", record.label] += 1
+            elif self.exclusive and any(y[i].any() and not y[i, k] for i, k in places):
+                lost["second_label", record.label] += 1
             else:
-                y[i] = target
+                y[tuple(zip(*places, strict=True))] = True
+        y[:, 0] = ~y.any(axis=1)
         return y, lost
+
+    def _row(self, record: Record, candidates: Candidates) -> tuple[int, ...]:
+        by_role = {argument.role: argument for argument in record.arguments}
+        return tuple(
+            find_argument(by_role[role], candidates.entities) if role in by_role else -1
+            for role in candidates.roles
+        )
+
+    def attached(self, probabilities: Float32, thresholds: Mapping[str, float]) -> Bool:
+        """Which classes reach the threshold of their label, bool (n, n_classes).
+
+        Exclusive: the best label of a candidate alone; class 0 is never attached.
+        """
+        limits = [np.inf, *(thresholds[label] for label, _ in self.classes[1:])]
+        reached = probabilities >= np.array(limits, np.float32)
+        if self.exclusive and probabilities.shape[1] > 1:
+            best = probabilities[:, 1:].argmax(axis=1) + 1
+            reached &= np.arange(probabilities.shape[1]) == best[:, None]
+        return reached
 
     def records(
         self, candidates: Candidates, probabilities: Float32, thresholds: Mapping[str, float]
-    ) -> list[Record]:
-        """The best label of each candidate where it reaches its threshold.
+    ) -> tuple[list[Record], list[int]]:
+        """Relations that are attached, and the candidate that each comes from.
+
+        Of the two orders of a symmetric label the more probable one stays.
 
         Parameters
         ----------
@@ -77,17 +157,58 @@ class LabelScheme:
         thresholds : mapping of label to float
         """
         classes = self.classes
-        if not len(candidates) or len(classes) == 1:
-            return []
-        limits = np.array([thresholds[label] for label, _ in classes[1:]], np.float32)
-        best = probabilities[:, 1:].argmax(axis=1)
-        scores = probabilities[np.arange(len(best)), best + 1]
-        found = []
-        for i in np.flatnonzero(scores >= limits[best]):
-            label, turned = classes[best[i] + 1]
+        kept: dict[Record, tuple[Record, int]] = {}
+        for i, k in np.argwhere(self.attached(probabilities, thresholds)).tolist():
+            label, turned = classes[k]
             row = candidates.arguments[i][::-1] if turned else candidates.arguments[i]
-            found.append(Record(label, float(scores[i]), candidates.record_arguments(row)))
-        return found
+            score = float(probabilities[i, k])
+            record = self.plain(Record(label, score, candidates.record_arguments(row)))
+            key = record._replace(score=0.0)
+            if key not in kept or kept[key][0].score < score:
+                kept[key] = record, i
+        return [record for record, _ in kept.values()], [i for _, i in kept.values()]
+
+
+def in_order(record: Record) -> Record:
+    """The same spans with the roles handed out in document order."""
+    places = sorted(record.arguments, key=lambda a: (a.start, -a.end, a.label, a.id))
+    roles = sorted(argument.role for argument in record.arguments)
+    named = [place._replace(role=role) for place, role in zip(places, roles, strict=True)]
+    return record._replace(arguments=tuple(named))
+
+
+def choose_thresholds(
+    scheme: LabelScheme, probabilities: Float32, y: Bool, lost: Lost
+) -> dict[str, float]:
+    """Thresholds with the best F1.
+
+    Exclusive labels share the one with the best micro F1: their probabilities come from
+    one classifier, and on the demonstration data thresholds of their own were no better.
+    Other labels have the one with the best F1 of their own, if they have `MIN_GOLD` gold
+    relations or more.
+
+    Parameters
+    ----------
+    scheme : LabelScheme
+    probabilities : float32 array (n, n_classes)
+        Of candidates that the classifier was not trained on.
+    y, lost
+        As `LabelScheme.targets` gives them.
+    """
+    best = scheme.attached(probabilities, dict.fromkeys(scheme.labels, 0.0))
+    names = np.array([label for label, _ in scheme.classes])
+
+    def choose(columns: Bool, n_lost: int) -> float:
+        chosen = best & columns
+        return best_threshold(probabilities[chosen], y[chosen], int(y[:, columns].sum()) + n_lost)
+
+    common = choose(names != "", sum(lost.values()))
+    thresholds = dict.fromkeys(scheme.labels, common)
+    for label in () if scheme.exclusive else scheme.labels:
+        n_lost = sum(n for (_, name), n in lost.items() if name == label)
+        if int(y[:, names == label].sum()) + n_lost >= MIN_GOLD:
+            thresholds[label] = choose(names == label, n_lost)
+    return thresholds
 
 
 def best_threshold(scores: NDArray[np.floating], correct: NDArray[np.bool_], n_gold: int) -> float:

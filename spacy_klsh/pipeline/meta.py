@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .component import RelationExtractor
 
 FORMAT_VERSION = 1
-WORDS = ("labels", "entity_labels", "reference_labels")
+WORDS = ("labels", "entity_labels")
 MAPPINGS = ("thresholds", "settings", "vectors")
 
 
@@ -61,12 +61,15 @@ def damaged(reason: str) -> ValueError:
 def _settings(component: RelationExtractor) -> dict[str, Any]:
     """Everything in the config that a trained state depends on."""
     return {
+        "exclusive_classes": component.scheme.exclusive,
         "direction": component.scheme.direction,
+        "symmetric_labels": sorted(component.scheme.symmetric),
+        "negative_labels": sorted(component.scheme.negative),
         "seed": component.seed,
         "views": _described(component.views),
         "kernel": _described(component.hashing.kernel),
         "hashing": _described(component.hashing, leave_out=("kernel",)),
-        "classifier": _described(component.classifier),
+        "classifier": _described(component.make_classifier(seed=component.seed)),
     }
 
 
@@ -106,6 +109,9 @@ def _check_same(what: str, stored: Mapping[str, Any], present: Mapping[str, Any]
 def _check_entries(meta: Mapping[str, Any]) -> None:
     """Every entry has its type, and those that name labels agree."""
     wrong = [name for name in WORDS if not are_words(meta.get(name))]
+    references = meta.get("reference_labels")
+    if not (isinstance(references, list) and all(map(are_words, references))):
+        wrong.append("reference_labels")
     wrong += [name for name in MAPPINGS if not isinstance(meta.get(name), dict)]
     if wrong:
         raise damaged(f"meta.json lacks {', '.join(wrong)} or holds another type there")
@@ -117,6 +123,6 @@ def _check_entries(meta: Mapping[str, Any]) -> None:
         raise damaged(f"thresholds are {thresholds}, but {labels} need a number in [0, 1] each")
     if bool(meta["entity_labels"]) != bool(labels):
         raise damaged(f"entity_labels are {meta['entity_labels']} where labels are {labels}")
-    unknown = set(meta["reference_labels"]).difference(labels, [""])
+    unknown = {label for named in references or () for label in named}.difference(labels)
     if unknown:
         raise damaged(f"reference_labels hold {sorted(unknown)}, which are not in {labels}")

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +104,7 @@ def _restore(component: RelationExtractor, files: Files) -> None:
     meta = _checked_meta(files)
     check_described(component, meta)
     symbols, arrays = _from_json(SYMBOLS, files[SYMBOLS]), read_arrays(files[ARRAYS])
-    scheme = LabelScheme(tuple(meta["labels"]), component.scheme.direction)
+    scheme = replace(component.scheme, labels=tuple(meta["labels"]))
     hashing, classifier = copy(component.hashing), copy(component.classifier)
     if scheme.labels:
         _check_names(symbols, arrays, hashing.kernel.views)
@@ -163,11 +164,11 @@ def _check_extracted(component: RelationExtractor, reference: Views) -> None:
 
 
 def _check_agreement(
-    hashing: Any, classifier: Any, scheme: LabelScheme, reference_labels: list[str]
+    hashing: Any, classifier: Any, scheme: LabelScheme, reference_labels: list[list[str]]
 ) -> None:
     for what, found, expected in (
         ("bits of the classifier", classifier.n_bits_, hashing.n_bits),
-        ("columns of its values", classifier.values_.shape[1], len(scheme.classes)),
+        ("labels of its predictions", classifier.n_labels_, len(scheme.classes)),
         ("reference_labels", len(reference_labels), len(hashing.reference_rows_)),
     ):
         if found != expected:

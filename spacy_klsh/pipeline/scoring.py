@@ -9,6 +9,7 @@ from typing import Any
 from spacy.training import Example
 
 from .candidates import CandidateGenerator, Candidates
+from .labels import LabelScheme
 from .relations import Argument, Record, read_records
 
 Places = tuple[tuple[str, int, int], ...]
@@ -20,7 +21,7 @@ def score_relations(
     examples: Iterable[Example],
     *,
     attr: str = "relations",
-    direction: str = "ordered",
+    scheme: LabelScheme | None = None,
     candidates: CandidateGenerator | None = None,
     **_: Any,
 ) -> dict[str, Any]:
@@ -28,7 +29,8 @@ def score_relations(
 
     A predicted relation is right if a gold one has its label, roles and character
     offsets; relaxed, if the arguments overlap. Gold relations whose entity or pair
-    was never found count as missed. With direction "none", roles may be swapped.
+    was never found count as missed. `scheme` tells which labels are symmetric (their
+    roles may be swapped) and which mean "no relation" (not scored); by default none.
 
     Returns
     -------
@@ -39,23 +41,26 @@ def score_relations(
         `candidates` of the predicted Doc), fractions of 1; all None if no Doc has gold relations.
         With another `attr` the prefix is ``<attr>_``.
     """
+    scheme = scheme or LabelScheme()
     strict: Counter[tuple[str, str]] = Counter()
     relaxed: Counter[tuple[str, str]] = Counter()
     reached, n_gold, annotated = 0, 0, False
     for example in examples:
-        gold = read_records(example.reference, attr)
-        if gold is None:
+        records = read_records(example.reference, attr)
+        if records is None:
             continue
         annotated = True
-        gold = _distinct(gold, direction)
-        found = _distinct(read_records(example.predicted, attr) or [], direction)
+        gold = _distinct(records, scheme)
+        found = _distinct(read_records(example.predicted, attr) or [], scheme)
         strict += _count(gold, found, _same)
         relaxed += _count(gold, found, _overlapping)
         n_gold += len(gold)
         if candidates is not None and gold:
-            ordered = direction == "ordered"
-            pairs = _proposed(candidates(example.predicted, ordered=ordered), ordered)
-            reached += sum(_pair(record.arguments, ordered) in pairs for record in gold)
+            proposed = candidates(example.predicted, ordered=scheme.ordered)
+            pairs = {ordered: _proposed(proposed, ordered) for ordered in (True, False)}
+            for record in gold:
+                ordered = scheme.ordered and not scheme.is_symmetric(record.label)
+                reached += _pair(record.arguments, ordered) in pairs[ordered]
     prefix = "rel" if attr == "relations" else attr
     if not annotated:
         return {f"{prefix}_{name}": None for name in _NAMES}
@@ -89,18 +94,9 @@ def _key(record: Record) -> Key:
     return record.label, _pair(record.arguments, ordered=True)
 
 
-def _distinct(records: Sequence[Record], direction: str) -> list[Record]:
-    """Records without repetition; undirected ones in document order."""
-    if direction == "none":
-        records = [record._replace(arguments=_in_order(record.arguments)) for record in records]
-    return list({_key(record): record for record in records}.values())
-
-
-def _in_order(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
-    """The same spans with the roles handed out in document order."""
-    places = sorted(arguments, key=lambda a: (a.start, -a.end))
-    roles = sorted(a.role for a in arguments)
-    return tuple(place._replace(role=role) for place, role in zip(places, roles, strict=True))
+def _distinct(records: Sequence[Record], scheme: LabelScheme) -> list[Record]:
+    """What counts as a relation, once each; those of symmetric labels in document order."""
+    return list({_key(record): record for record in scheme.gold(records)}.values())
 
 
 def _count(gold: list[Record], found: list[Record], match: Matches) -> Counter[tuple[str, str]]:

@@ -1,10 +1,11 @@
-"""From training examples to a training set, and the choice of the threshold."""
+"""From training examples to a training set, a classifier, and its out-of-fold answers."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +15,15 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..classifiers.encoded import Encoded
-from ..structures import Int64, Views, concat_views
-from .labels import LabelScheme, best_threshold
+from ..structures import Float32, Int64, Views, concat_views
+from .labels import Bool, LabelScheme, Lost, choose_thresholds
 from .readers import give_entities
 from .relations import read_records
 
 if TYPE_CHECKING:
     from .component import RelationExtractor
+
+logger = logging.getLogger(__name__)
 
 N_FOLDS = 5
 
@@ -32,25 +35,69 @@ class TrainingSet:
     Parameters
     ----------
     views : Views
-    y : int64 array (n,)
-        Class ids of `scheme`.
+    y : bool array (n, n_classes)
+        Classes of `scheme`.
     groups : int64 array (n,)
         Number of the Doc that each candidate comes from.
-    unreachable : int64 array (n_docs,)
-        Gold relations of each Doc that no candidate stands for.
+    lost_gold : Counter of (reason, label)
+        Gold relations that no candidate stands for.
     entity_labels : frozenset of str
         Labels of the entities of all candidates.
     scheme : LabelScheme
-    lost : mapping of reason to int
+    skipped : Counter of reason to int
+        Pairs that were left out.
     """
 
     views: Views
-    y: Int64
+    y: Bool
     groups: Int64
-    unreachable: Int64
+    lost_gold: Lost
     entity_labels: frozenset[str]
     scheme: LabelScheme
-    lost: Counter[str]
+    skipped: Counter[str]
+
+    @property
+    def lost(self) -> Counter[str]:
+        """Everything that was left out, by reason."""
+        counts = Counter(self.skipped)
+        for (reason, _), n in self.lost_gold.items():
+            counts[reason] += n
+        return counts
+
+
+def train(component: RelationExtractor, examples: Sequence[Example], nlp: Language | None) -> None:
+    """Fit the hashing, the classifier and the thresholds of `component`."""
+    from joblib import parallel_config
+
+    data = collect(component, examples, nlp)
+    component.report.update(data.lost)
+    component.hashing.fit(data.views)
+    encoded = Encoded(component.hashing.transform(data.views), None, data.views)
+    with parallel_config("threading", n_jobs=-1):  # the same trees for any number
+        component.classifier = fit_classifier(component, encoded, data.y)
+        thresholds = _thresholds(component, encoded, data)
+    names = np.array([label for label, _ in data.scheme.classes[1:]], dtype=object)
+    component.reference_labels = [
+        names[data.y[row, 1:]].tolist() for row in component.hashing.reference_rows_
+    ]
+    component.entity_labels = data.entity_labels
+    component.scheme = data.scheme  # last: before it the component counts as untrained
+    component.thresholds = thresholds
+    logger.info(
+        "%s: %d candidates in %d Docs, %d of them related; thresholds %s; lost: %s",
+        component.name,
+        len(data.y),
+        len(np.unique(data.groups)),
+        int((~data.y[:, 0]).sum()),
+        thresholds,
+        dict(data.lost),
+    )
+
+
+def _thresholds(component: RelationExtractor, x: Encoded, data: TrainingSet) -> dict[str, float]:
+    if component.threshold is not None:
+        return dict.fromkeys(data.scheme.labels, component.threshold)
+    return choose_thresholds(data.scheme, out_of_fold(component, x, data), data.y, data.lost_gold)
 
 
 def collect(
@@ -58,34 +105,35 @@ def collect(
 ) -> TrainingSet:
     """Candidates, views and classes of all examples."""
     docs = _parsed([example.reference for example in examples], component, nlp)
-    gold = [read_records(doc, component.attr) or [] for doc in docs]
+    gold = [component.scheme.gold(read_records(doc, component.attr) or []) for doc in docs]
     labels = sorted({record.label for records in gold for record in records})
-    scheme = LabelScheme(tuple(labels), component.scheme.direction)
-    ordered = scheme.direction == "ordered"
-    parts, targets, groups, unreachable = [], [], [], []
+    scheme = replace(component.scheme, labels=tuple(labels))
+    parts, targets, groups = [], [], []
     entity_labels: set[str] = set()
-    lost: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
+    lost_gold: Lost = Counter()
     for i, (doc, records) in enumerate(zip(docs, gold, strict=True)):
-        candidates, views = component.extract(doc, component.candidates(doc, ordered=ordered))
-        y, missed = scheme.targets(candidates, records)
-        lost.update({**candidates.skipped, **missed})
-        unreachable.append(missed["unreachable"])
+        candidates, views = component.extract(
+            doc, component.candidates(doc, ordered=scheme.ordered)
+        )
+        y, lost = scheme.targets(candidates, records)
+        skipped.update(candidates.skipped)
+        lost_gold += lost
         entity_labels |= candidates.entity_labels
-        if len(candidates):
-            parts.append(views)
-            targets.append(y)
-            groups.append(np.full(len(y), i, np.int64))
-    y = np.concatenate(targets) if targets else np.zeros(0, np.int64)
-    _check_classes(y, len(docs), sum(map(len, gold)), lost)
-    return TrainingSet(
-        views=concat_views(parts),
-        y=y,
-        groups=np.concatenate(groups),
-        unreachable=np.array(unreachable, np.int64),
+        parts.append(views)
+        targets.append(y)
+        groups.append(np.full(len(y), i, np.int64))
+    data = TrainingSet(
+        views=concat_views(parts) if parts else {},
+        y=np.concatenate(targets) if targets else np.zeros((0, 1), bool),
+        groups=np.concatenate(groups) if groups else np.zeros(0, np.int64),
+        lost_gold=lost_gold,
         entity_labels=frozenset(entity_labels),
         scheme=scheme,
-        lost=+lost,
+        skipped=skipped,
     )
+    _check_classes(data, len(docs), sum(map(len, gold)))
+    return data
 
 
 def _parsed(
@@ -111,11 +159,11 @@ def _parsed(
     return docs
 
 
-def _check_classes(y: Int64, n_docs: int, n_gold: int, lost: Counter[str]) -> None:
-    positive = int((y > 0).sum())
+def _check_classes(data: TrainingSet, n_docs: int, n_gold: int) -> None:
+    n, positive = len(data.y), int(data.y[:, 1:].any(axis=1).sum())
     found = (
-        f"{n_docs} training Docs hold {n_gold} gold relations and {len(y)} candidate pairs, "
-        f"{positive} of them related (left out: {dict(+lost)})"
+        f"{n_docs} training Docs hold {n_gold} gold relations and {n} candidate pairs, "
+        f"{positive} of them related (left out: {dict(data.lost)})"
     )
     if not n_gold:
         raise ValueError(
@@ -127,36 +175,64 @@ def _check_classes(y: Int64, n_docs: int, n_gold: int, lost: Counter[str]) -> No
             f"{found}; no relation joins two candidates: give gold entities, and check spans_key, "
             "entity_pairs, max_tokens and max_sentences of the candidates block."
         )
-    if positive == len(y):
+    if positive == n:
         raise ValueError(
             f"{found}; without unrelated pairs nothing can be learned: annotate sentences with "
             "entities that are not related, too."
         )
 
 
-def choose_threshold(
-    make_classifier: Callable[[], Any], encoded: Encoded, data: TrainingSet, n_classes: int
-) -> float:
-    """Threshold with the best F1 of predictions on Docs left out of training.
+def fit_classifier(component: RelationExtractor, x: Encoded, y: Bool) -> Any:
+    """A new classifier, trained; `y` is bool (n, n_classes)."""
+    classifier = component.new_classifier()
+    if component.scheme.exclusive:
+        return classifier.fit(x, y.argmax(axis=1), y.shape[1])
+    return classifier.fit(x, y)
+
+
+def out_of_fold(component: RelationExtractor, x: Encoded, data: TrainingSet) -> Float32:
+    """Probabilities of each candidate by a classifier that saw only other Docs.
 
     The classifier is refitted on the other Docs of each of 5 folds (as many as there
-    are Docs, if fewer); the codes, which know no labels, stay. 0.5 if there is one Doc.
+    are Docs, if fewer); the codes, which know no labels, stay.
+
+    Returns
+    -------
+    float32 array (n, n_classes)
+        0 for the Docs of a fold that leaves one class alone to learn from.
     """
-    docs = np.unique(data.groups)
-    if len(docs) < 2:
-        return 0.5
-    fold_of = dict(zip(docs.tolist(), _folds(len(docs)), strict=True))
-    folds = np.array([fold_of[group] for group in data.groups.tolist()])
-    probabilities = np.zeros((len(data.y), n_classes), np.float32)
+    docs, rows = np.unique(data.groups, return_inverse=True)
+    folds = _folds(len(docs))[rows]
+    probabilities = np.zeros(data.y.shape, np.float32)
     for fold in np.unique(folds):
         held_out = folds == fold
-        if len(np.unique(data.y[~held_out])) > 1:
-            model = make_classifier().fit(encoded[~held_out], data.y[~held_out], n_classes)
-            probabilities[held_out] = model.predict_proba(encoded[held_out])
-    best = probabilities[:, 1:].argmax(axis=1) + 1
-    scores = probabilities[np.arange(len(best)), best]
-    n_gold = int((data.y > 0).sum() + data.unreachable.sum())
-    return best_threshold(scores, best == data.y, n_gold)
+        if len(np.unique(data.y[~held_out], axis=0)) > 1:
+            model = fit_classifier(component, x[~held_out], data.y[~held_out])
+            probabilities[held_out] = model.predict_proba(x[held_out])
+    return probabilities
+
+
+def thresholds_for(component: RelationExtractor, examples: Iterable[Example]) -> dict[str, float]:
+    """Thresholds of a trained component with the best F1 on annotated Docs."""
+    scheme = component.scheme
+    views, targets = [], [np.zeros((0, len(scheme.classes)), bool)]
+    lost_gold: Lost = Counter()
+    n_gold = 0
+    for example in examples:
+        gold = scheme.gold(read_records(example.reference, component.attr) or [])
+        candidates, found = component.judged(example.predicted)
+        y, lost = scheme.targets(candidates, gold)
+        views.append(found)
+        targets.append(y)
+        lost_gold += lost
+        n_gold += len(gold)
+    if not n_gold:
+        raise ValueError(
+            "the Docs hold no gold relations to choose thresholds by; write them with "
+            "DocBin(store_user_data=True) or `spacy-klsh convert`."
+        )
+    probabilities = component.probabilities(views)
+    return choose_thresholds(scheme, probabilities, np.concatenate(targets), lost_gold)
 
 
 def _folds(n: int) -> NDArray[np.int64]:

@@ -1,11 +1,13 @@
 import gzip
 import json
+import shutil
 import subprocess
 import sys
 
 import pytest
 import spacy
 import tiny
+from spacy.cli.find_threshold import find_threshold
 from spacy.tokens import DocBin
 from spacy.training import Example
 
@@ -191,6 +193,51 @@ def test_evaluate_with_the_entities_of_the_pipeline(run, model, gold, tmp_path):
     assert scores["rel_micro_p"] == 1
     assert scores["rel_micro_r"] == scores["rel_candidate_recall"] == pytest.approx(8 / 9)
     assert "the pipeline's own entities" in result.stdout and "0.889" in result.stdout
+
+
+def test_evaluate_chooses_thresholds_and_saves_them(run, model, gold, tmp_path):
+    copied, chosen, path = (tmp_path / name for name in ("copied", "chosen", "scores.json"))
+    shutil.copytree(model, copied)
+    component = spacy.load(copied).get_pipe("klsh_relations")
+    component.thresholds = dict.fromkeys(component.labels, 1.0)  # finds next to nothing
+    component.to_disk(copied / "klsh_relations")
+    before = run("evaluate", copied, gold, "--gold-entities", "--json", path)
+    scores = json.loads(path.read_text(encoding="utf-8"))
+    assert scores["thresholds"] == {"FOUNDED": 1, "WORKS_FOR": 1} and "1.000" in before.stdout
+    assert scores["rel_micro_f"] < 1
+    options = "--gold-entities", "--choose-thresholds", "--output", chosen, "--json", path
+    after = run("evaluate", copied, gold, *options)
+    scores = json.loads(path.read_text(encoding="utf-8"))
+    assert scores["rel_micro_f"] == 1
+    assert all(0 < threshold < 1 for threshold in scores["thresholds"].values())
+    assert all(f"{threshold:.3f}" in after.stdout for threshold in scores["thresholds"].values())
+    assert spacy.load(chosen).get_pipe("klsh_relations").thresholds == scores["thresholds"]
+
+
+def test_evaluate_saves_nothing_but_chosen_thresholds(run, model, gold, tmp_path):
+    result = run("evaluate", model, gold, "--output", tmp_path / "x", exit_code=1)
+    assert "add --choose-thresholds" in result.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_thresholds_cannot_be_chosen_against_the_config_or_without_gold(model, gold):
+    override = {"components": {"klsh_relations": {"threshold": 0.7}}}
+    nlp = spacy.load(model, config=override)
+    component = nlp.get_pipe("klsh_relations")
+    assert component.effective_thresholds == {"FOUNDED": 0.7, "WORKS_FOR": 0.7}
+    with pytest.raises(ValueError, match=r"sets threshold = 0\.7.*set it to null"):
+        component.choose_thresholds([])
+    component.threshold = None
+    with pytest.raises(ValueError, match="hold no gold relations"):
+        component.choose_thresholds([])
+
+
+def test_spacy_find_threshold_works_on_the_pipeline(model, gold, capsys):
+    settings = dict(threshold_key="threshold", scores_key="rel_micro_f", n_trials=3)
+    best, score, scores = find_threshold(str(model), gold, "klsh_relations", **settings)
+    assert list(scores) == [0, 0.5, 1] and best == 0.5
+    assert score == scores[0.5] > max(scores[0], scores[1])
+    assert "rel_micro_f" in capsys.readouterr().out
 
 
 def test_evaluate_needs_gold_relations(run, model, gold, tmp_path):

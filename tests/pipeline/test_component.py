@@ -132,6 +132,37 @@ def test_with_an_error_handler_the_other_docs_of_the_batch_come_back(copied, doc
     assert all(isinstance(error, ValueError) for *_, error in failed)
 
 
+@pytest.mark.parametrize("batch_size", [1, 3, 64])
+def test_bad_docs_may_be_skipped_counted_and_logged_once_a_kind(
+    component, docs, batch_size, caplog
+):
+    nlp = build(on_error="skip")
+    other = nlp.get_pipe("klsh_relations").from_bytes(component.to_bytes())
+    expected = alone(nlp, docs)
+    other.report.clear()
+    bad = [unparsed(nlp.vocab), unparsed(nlp.vocab)]
+    with caplog.at_level(logging.WARNING, "spacy_klsh"):
+        found = list(nlp.pipe([bad[0], *docs, bad[1]], batch_size=batch_size))
+        nlp(unparsed(nlp.vocab))
+    assert answers(found[1:-1]) == expected
+    assert answers(bad) == [([], {"UnparsedDocError": 1})] * 2
+    assert other.report["UnparsedDocError"] == 3
+    (record,) = caplog.records
+    assert "skips Docs with UnparsedDocError" in record.message and "add a parser" in record.message
+
+
+def test_an_untrained_component_is_no_doc_to_skip():
+    nlp = build(on_error="skip")
+    for call in (nlp, lambda text: list(nlp.pipe([text]))):
+        with pytest.raises(ValueError, match=r"is not trained.*spacy_klsh.load_demo"):
+            call("Ada founded Lumen.")
+
+
+def test_on_error_raises_or_skips():
+    with pytest.raises(ValueError, match="on_error is 'ignore'; choose raise or skip"):
+        build(on_error="ignore")
+
+
 @pytest.mark.parametrize("text", ["", "Ada founded Lumen."])
 def test_an_untrained_component_asks_for_training(text):
     nlp = build()

@@ -42,6 +42,7 @@ def defaults(function):
 def test_the_defaults_of_the_factory_are_those_of_the_component():
     found = {k: v for k, v in factory.DEFAULT_CONFIG.items() if not isinstance(v, dict)}
     expected = {k: v for k, v in defaults(RelationExtractor).items() if k not in ("name", "scorer")}
+    expected = {k: list(v) if isinstance(v, tuple) else v for k, v in expected.items()}
     assert found == expected
 
 

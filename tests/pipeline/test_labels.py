@@ -1,3 +1,4 @@
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,13 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from spacy_klsh.pipeline.candidates import EntityPairs
-from spacy_klsh.pipeline.labels import DIRECTIONS, LabelScheme, best_threshold
+from spacy_klsh.pipeline.labels import (
+    DIRECTIONS,
+    MIN_GOLD,
+    LabelScheme,
+    best_threshold,
+    choose_thresholds,
+)
 from spacy_klsh.pipeline.relations import Argument, Record
 
 DOC = Doc(spacy.blank("en").vocab, words=["a", "b", "c"])
@@ -24,34 +31,36 @@ def relation(label, head, tail):
     return Record(label, 1.0, (head._replace(role="head"), tail._replace(role="tail")))
 
 
-def scheme_and_candidates(direction, labels=LABELS):
-    return LabelScheme(labels, direction), EntityPairs()(DOC, ordered=direction == "ordered")
+def scheme_and_candidates(direction, labels=LABELS, **settings):
+    scheme = LabelScheme(labels, direction, **settings)
+    return scheme, EntityPairs()(DOC, ordered=scheme.ordered)
 
 
-def targets(direction, *gold):
-    """Class of each candidate that is not "no relation", by (first, second) of a pair."""
-    scheme, candidates = scheme_and_candidates(direction)
+def targets(direction, *gold, **settings):
+    """Classes of each candidate that are not "no relation", by (first, second) of a pair."""
+    scheme, candidates = scheme_and_candidates(direction, **settings)
     y, lost = scheme.targets(candidates, gold)
+    assert y.dtype == bool and y.any(axis=1).all()
     words = [span.text for span in candidates.entities]
-    rows = candidates.arguments.tolist()
-    found = {
-        words[i] + words[j]: scheme.classes[c] for (i, j), c in zip(rows, y.tolist(), strict=True)
-    }
-    return {pair: c for pair, c in found.items() if c[0]}, lost
+    found = {}
+    for (i, j), row in zip(candidates.arguments.tolist(), y, strict=True):
+        assert row[0] == (not row[1:].any())
+        if not row[0]:
+            found[words[i] + words[j]] = [scheme.classes[k] for k in np.flatnonzero(row)]
+    return found, lost
 
 
 @pytest.mark.parametrize(
     ("direction", "forward", "backward"),
     [
-        ("ordered", {"ab": ("FOUNDED", False)}, {"ba": ("FOUNDED", False)}),
-        ("label", {"ab": ("FOUNDED", False)}, {"ab": ("FOUNDED", True)}),
-        ("none", {"ab": ("FOUNDED", False)}, {"ab": ("FOUNDED", False)}),
+        ("ordered", {"ab": [("FOUNDED", False)]}, {"ba": [("FOUNDED", False)]}),
+        ("label", {"ab": [("FOUNDED", False)]}, {"ab": [("FOUNDED", True)]}),
+        ("none", {"ab": [("FOUNDED", False)]}, {"ab": [("FOUNDED", False)]}),
     ],
 )
 def test_each_direction_has_its_own_targets(direction, forward, backward):
-    nothing = {"unreachable": 0, "second_label": 0}
-    assert targets(direction, relation("FOUNDED", A, B)) == (forward, nothing)
-    assert targets(direction, relation("FOUNDED", B, A)) == (backward, nothing)
+    assert targets(direction, relation("FOUNDED", A, B)) == (forward, {})
+    assert targets(direction, relation("FOUNDED", B, A)) == (backward, {})
 
 
 @directions
@@ -65,20 +74,20 @@ def test_class_zero_is_no_relation_and_labels_double_with_their_direction(direct
 @directions
 def test_a_pair_keeps_its_first_label_and_the_second_is_counted(direction):
     found, lost = targets(direction, relation("FOUNDED", A, B), relation("LIKES", A, B))
-    assert list(found.values()) == [("FOUNDED", False)]
-    assert lost == {"unreachable": 0, "second_label": 1}
+    assert list(found.values()) == [[("FOUNDED", False)]]
+    assert lost == {("second_label", "LIKES"): 1}
 
 
 @directions
 def test_the_same_label_twice_is_not_a_second_label(direction):
     _, lost = targets(direction, *[relation("FOUNDED", A, B)] * 2)
-    assert lost["second_label"] == 0
+    assert lost == {}
 
 
 @pytest.mark.parametrize(("direction", "n"), [("ordered", 0), ("label", 1), ("none", 0)])
 def test_a_label_in_both_directions_is_too_much_for_direction_label_alone(direction, n):
     _, lost = targets(direction, relation("FOUNDED", A, B), relation("FOUNDED", B, A))
-    assert lost == {"unreachable": 0, "second_label": n}
+    assert lost == ({("second_label", "FOUNDED"): n} if n else {})
 
 
 ELSEWHERE = A._replace(start=0, end=3)
@@ -98,7 +107,7 @@ ELSEWHERE = A._replace(start=0, end=3)
 def test_gold_without_a_candidate_is_counted_as_unreachable(direction, gold):
     found, lost = targets(direction, gold)
     assert found == {}
-    assert lost == {"unreachable": 1, "second_label": 0}
+    assert lost == {("unreachable", gold.label): 1}
 
 
 def test_ordered_gold_never_takes_the_candidate_of_the_other_order():
@@ -106,28 +115,123 @@ def test_ordered_gold_never_takes_the_candidate_of_the_other_order():
     both = EntityPairs()(DOC)
     forward = replace(both, arguments=both.arguments[:1])
     y, lost = scheme.targets(forward, [relation("FOUNDED", B, A)])
-    assert y.tolist() == [0]
-    assert lost == {"unreachable": 1, "second_label": 0}
+    assert y.tolist() == [[True, False, False]]
+    assert lost == {("unreachable", "FOUNDED"): 1}
+
+
+SETTINGS = st.fixed_dictionaries(
+    {
+        "exclusive": st.booleans(),
+        "symmetric": st.sets(st.sampled_from(LABELS)).map(frozenset),
+    }
+)
 
 
 @strategies.THOROUGH
-@given(st.sampled_from(DIRECTIONS), st.data())
-def test_targets_of_what_was_predicted_are_the_predicted_classes(direction, data):
-    scheme, candidates = scheme_and_candidates(direction)
-    n = len(scheme.classes)
-    y = np.array([data.draw(st.integers(0, n - 1)) for _ in range(len(candidates))])
-    records = scheme.records(candidates, np.eye(n, dtype=np.float32)[y], dict.fromkeys(LABELS, 0.5))
-    found, lost = scheme.targets(candidates, records)
-    assert len(records) == (y > 0).sum()
-    assert not any(lost.values())
-    assert found.dtype == np.int64 and found.tolist() == y.tolist()
+@given(st.sampled_from(DIRECTIONS), SETTINGS, st.data())
+def test_what_was_predicted_is_what_its_targets_predict(direction, settings, data):
+    scheme, candidates = scheme_and_candidates(direction, **settings)
+    shape = len(candidates), len(scheme.classes)
+    drawn = data.draw(st.lists(st.floats(0, 1, width=32), min_size=shape[0] * shape[1]))
+    probabilities = np.array(drawn[: shape[0] * shape[1]], np.float32).reshape(shape)
+    limits = dict.fromkeys(LABELS, 0.5)
+    records, rows = scheme.records(candidates, probabilities, limits)
+    y, lost = scheme.targets(candidates, records)
+    again, _ = scheme.records(candidates, y.astype(np.float32), limits)
+    if not lost:  # both orders of a symmetric label may compete with others for their pair
+        assert {r._replace(score=1.0) for r in records} == set(again)
+    assert not (lost and (not settings["exclusive"] or not settings["symmetric"]))
+    for record, row in zip(records, rows, strict=True):
+        named = candidates.record_arguments(candidates.arguments[row])
+        assert {a.start for a in named} == {a.start for a in record.arguments}
+
+
+@directions
+def test_without_exclusive_classes_a_pair_keeps_every_label(direction):
+    gold = relation("FOUNDED", A, B), relation("LIKES", A, B)
+    found, lost = targets(direction, *gold, exclusive=False)
+    assert found == {"ab": [("FOUNDED", False), ("LIKES", False)]}
+    assert lost == {}
+
+
+def test_a_symmetric_label_is_gold_in_both_orders_and_predicted_once():
+    found, _ = targets("ordered", relation("LIKES", B, A), symmetric=frozenset(["LIKES"]))
+    assert found == {"ab": [("LIKES", False)], "ba": [("LIKES", False)]}
+    scheme, candidates = scheme_and_candidates("ordered", symmetric=frozenset(["LIKES"]))
+    probabilities = np.zeros((6, 3), np.float32)
+    words = [span.text for span in candidates.entities]
+    pairs = [words[i] + words[j] for i, j in candidates.arguments.tolist()]
+    probabilities[pairs.index("ab"), 2], probabilities[pairs.index("ba"), 2] = 0.6, 0.9
+    records, rows = scheme.records(candidates, probabilities, dict.fromkeys(LABELS, 0.5))
+    assert records == [relation("LIKES", A, B)._replace(score=pytest.approx(0.9))]
+    assert rows == [pairs.index("ba")]
+
+
+def test_a_symmetric_label_is_one_class_with_direction_label():
+    scheme = LabelScheme(LABELS, "label", symmetric=frozenset(["LIKES"]))
+    assert scheme.classes == [("", False), ("FOUNDED", False), ("FOUNDED", True), ("LIKES", False)]
+    found, _ = targets("label", relation("LIKES", B, A), symmetric=frozenset(["LIKES"]))
+    assert found == {"ab": [("LIKES", False)]}
+
+
+def test_gold_of_a_negative_label_is_no_relation():
+    scheme = LabelScheme(LABELS, negative=frozenset(["NOT"]))
+    kept = relation("LIKES", A, B)
+    assert scheme.gold([relation("NOT", A, C), kept, relation("NOT", A, B)]) == [kept]
+    assert targets("ordered", relation("NOT", A, B), negative=frozenset(["NOT"])) == ({}, {})
+
+
+def test_a_label_cannot_be_symmetric_and_negative():
+    with pytest.raises(ValueError, match=r"\['NOT'\] stand in symmetric_labels and in negative"):
+        LabelScheme(symmetric=frozenset(["NOT"]), negative=frozenset(["NOT", "X"]))
+
+
+def test_each_label_on_its_own_is_attached_without_exclusive_classes():
+    scheme, candidates = scheme_and_candidates("none", exclusive=False)
+    probabilities = np.array([(0, 0.6, 0.7), (0, 0.6, 0.2), (0, 0.1, 0.2)], np.float32)
+    records, rows = scheme.records(candidates, probabilities, {"FOUNDED": 0.5, "LIKES": 0.65})
+    assert [record.label for record in records] == ["FOUNDED", "LIKES", "FOUNDED"]
+    assert rows == [0, 0, 1]
+
+
+def chosen(n, lost=(), **settings):
+    """Thresholds where FOUNDED is right from .4 on and LIKES, with n gold, from .8 on."""
+    scores = np.linspace(0, 1, 101).astype(np.float32)
+    nothing = np.zeros_like(scores)
+    likes = np.flatnonzero(scores >= 0.8)[-n:] if n else []
+    y = np.zeros((202, 3), bool)
+    y[:101, 1] = scores >= 0.4
+    y[101 + np.array(likes, int), 2] = True
+    y[:, 0] = ~y.any(axis=1)
+    first = np.stack([nothing, scores, nothing], axis=1)
+    second = np.stack([nothing, nothing, scores], axis=1)
+    probabilities = np.concatenate([first, second])
+    scheme = LabelScheme(LABELS, **settings)
+    return choose_thresholds(scheme, probabilities, y, Counter(lost))
+
+
+def test_a_label_with_enough_gold_has_a_threshold_of_its_own():
+    found = chosen(MIN_GOLD, exclusive=False)
+    assert found == {"FOUNDED": pytest.approx(0.395), "LIKES": pytest.approx(0.805)}
+
+
+def test_a_label_with_little_gold_shares_the_threshold_of_all():
+    found = chosen(MIN_GOLD - 1, exclusive=False)
+    assert 0.39 < found["LIKES"] < 0.79
+    lost = {("unreachable", "LIKES"): 1}
+    assert chosen(MIN_GOLD - 1, lost, exclusive=False)["LIKES"] == pytest.approx(0.815)
+
+
+def test_exclusive_labels_share_one_threshold():
+    (threshold,) = set(chosen(MIN_GOLD).values())
+    assert threshold == chosen(MIN_GOLD - 1, exclusive=False)["LIKES"] != pytest.approx(0.805)
 
 
 def predicted(rows, thresholds, direction="none"):
     scheme, candidates = scheme_and_candidates(direction)
     probabilities = np.zeros((len(candidates), len(scheme.classes)), np.float32)
     probabilities[: len(rows)] = rows
-    records = scheme.records(candidates, probabilities, thresholds)
+    records, _ = scheme.records(candidates, probabilities, thresholds)
     return [(r.label, round(r.score, 3), r.arguments[0].start // 2) for r in records]
 
 
@@ -148,15 +252,16 @@ def test_the_best_label_is_attached_where_it_reaches_its_own_threshold(threshold
 def test_scores_are_plain_floats_for_json():
     scheme, candidates = scheme_and_candidates("none")
     rows = np.full((3, 3), 1 / 3, np.float32)
-    (record, *_) = scheme.records(candidates, rows, dict.fromkeys(LABELS, 0.1))
+    (record, *_), _ = scheme.records(candidates, rows, dict.fromkeys(LABELS, 0.1))
     assert type(record.score) is float
 
 
 def test_no_labels_or_no_candidates_give_no_records():
     scheme, candidates = scheme_and_candidates("none", labels=())
-    assert scheme.records(candidates, np.ones((3, 1), np.float32), {}) == []
+    assert scheme.records(candidates, np.ones((3, 1), np.float32), {}) == ([], [])
     scheme, none = LabelScheme(LABELS), EntityPairs(entity_pairs=[["X", "X"]])(DOC)
-    assert scheme.records(none, np.zeros((0, 3), np.float32), dict.fromkeys(LABELS, 0.0)) == []
+    nothing = np.zeros((0, 3), np.float32)
+    assert scheme.records(none, nothing, dict.fromkeys(LABELS, 0.0)) == ([], [])
 
 
 def f1(scores, correct, n_gold, threshold):

@@ -158,7 +158,7 @@ def test_trees_over_other_bits_are_refused(content, refused):
 def test_trees_for_other_classes_are_refused(content, refused):
     values = array(files(content), "classifier/values")
     wide = np.concatenate([values, np.zeros_like(values[:, :1])], axis=1)
-    refused(with_array(content, "classifier/values", wide), "4 columns of its values, but 3")
+    refused(with_array(content, "classifier/values", wide), "4 labels of its predictions, but 3")
 
 
 def test_references_unlike_what_is_extracted_are_refused(content, refused):

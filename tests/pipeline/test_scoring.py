@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 
 from spacy_klsh import Relation, register_extensions
 from spacy_klsh.pipeline.candidates import EntityPairs
-from spacy_klsh.pipeline.labels import DIRECTIONS
+from spacy_klsh.pipeline.labels import DIRECTIONS, LabelScheme
 from spacy_klsh.pipeline.scoring import score_relations
 
 VOCAB = Vocab()
@@ -66,11 +66,25 @@ RELATIONS = st.lists(
 DOCS = st.lists(st.tuples(RELATIONS, RELATIONS), min_size=1, max_size=2)
 
 
+@st.composite
+def schemes(draw):
+    kinds = {label: draw(st.sampled_from(["plain", "symmetric", "negative"])) for label in LABELS}
+    symmetric, negative = (
+        frozenset(label for label, kind in kinds.items() if kind == wanted)
+        for wanted in ("symmetric", "negative")
+    )
+    direction = draw(st.sampled_from(DIRECTIONS))
+    return LabelScheme(direction=direction, symmetric=symmetric, negative=negative)
+
+
+SCHEMES = schemes()
+
+
 @strategies.THOROUGH
-@given(DOCS, st.sampled_from(DIRECTIONS))
-def test_scores_equal_the_naive_twin(docs, direction):
-    expected = naive_scoring.scores([tuple(map(as_characters, doc)) for doc in docs], direction)
-    found = scores(*docs, direction=direction)
+@given(DOCS, SCHEMES)
+def test_scores_equal_the_naive_twin(docs, scheme):
+    expected = naive_scoring.scores([tuple(map(as_characters, doc)) for doc in docs], scheme)
+    found = scores(*docs, scheme=scheme)
     assert found.pop("per_type") == {
         label: pytest.approx(value) for label, value in expected.pop("per_type").items()
     }
@@ -78,32 +92,32 @@ def test_scores_equal_the_naive_twin(docs, direction):
 
 
 @strategies.THOROUGH
-@given(DOCS, st.sampled_from(DIRECTIONS))
-def test_relaxed_scores_are_never_below_strict_ones(docs, direction):
-    found = scores(*docs, direction=direction)
+@given(DOCS, SCHEMES)
+def test_relaxed_scores_are_never_below_strict_ones(docs, scheme):
+    found = scores(*docs, scheme=scheme)
     assert all(found[f"relaxed_micro_{name}"] >= found[f"micro_{name}"] for name in "prf")
 
 
 @strategies.THOROUGH
-@given(DOCS, st.randoms(), st.sampled_from(DIRECTIONS))
-def test_the_order_of_relations_changes_nothing(docs, random, direction):
+@given(DOCS, st.randoms(), SCHEMES)
+def test_the_order_of_relations_changes_nothing(docs, random, scheme):
     shuffled = [[random.sample(side, len(side)) for side in doc] for doc in docs]
-    assert scores(*docs, direction=direction) == scores(*shuffled, direction=direction)
+    assert scores(*docs, scheme=scheme) == scores(*shuffled, scheme=scheme)
 
 
 @strategies.THOROUGH
-@given(st.lists(st.sampled_from(PLACES), max_size=4), RELATIONS, st.sampled_from(DIRECTIONS))
-def test_candidate_recall_equals_the_naive_twin(entities, gold, direction):
+@given(st.lists(st.sampled_from(PLACES), max_size=4), RELATIONS, SCHEMES)
+def test_candidate_recall_equals_the_naive_twin(entities, gold, scheme):
     doc = make([], ())
     doc.spans["e"] = [Span(doc, *place, label="E") for place in entities]
     generate = EntityPairs(spans_key="e", max_tokens=1)
-    candidates = generate(doc, ordered=direction == "ordered")
+    candidates = generate(doc, ordered=scheme.ordered)
     spans = [(s.start_char, s.end_char) for s in candidates.entities]
     offered = {tuple(spans[i] for i in row) for row in candidates.arguments.tolist()}
-    if direction != "ordered":
+    if not scheme.ordered:
         offered |= {pair[::-1] for pair in offered}
-    expected = naive_scoring.scores([(as_characters(gold), [])], direction, [offered])
-    found = score_relations([Example(doc, make(gold))], direction=direction, candidates=generate)
+    expected = naive_scoring.scores([(as_characters(gold), [])], scheme, [offered])
+    found = score_relations([Example(doc, make(gold))], scheme=scheme, candidates=generate)
     assert found["rel_candidate_recall"] == pytest.approx(expected["candidate_recall"])
 
 
@@ -147,13 +161,18 @@ def test_relaxed_matches_each_gold_relation_once():
 
 @pytest.mark.parametrize(("direction", "f"), [("ordered", 0), ("label", 0), ("none", 1)])
 def test_roles_may_be_swapped_only_where_the_direction_is_none(direction, f):
-    assert scores(([("LIKES", A, B)], [("LIKES", B, A)]), direction=direction)["micro_f"] == f
+    assert (
+        scores(([("LIKES", A, B)], [("LIKES", B, A)]), scheme=LabelScheme(direction=direction))[
+            "micro_f"
+        ]
+        == f
+    )
 
 
 def test_without_direction_both_orders_are_one_relation():
     both = [("LIKES", A, B), ("LIKES", B, A)]
-    assert prf(scores((both, both[:1]), direction="none")) == [1, 1, 1]
-    assert prf(scores((both[1:], both), direction="none")) == [1, 1, 1]
+    assert prf(scores((both, both[:1]), scheme=LabelScheme(direction="none"))) == [1, 1, 1]
+    assert prf(scores((both[1:], both), scheme=LabelScheme(direction="none"))) == [1, 1, 1]
 
 
 def test_repeated_relations_count_once():
@@ -190,7 +209,9 @@ def test_recall_of_candidates_counts_missed_entities_and_pairs_out_of_reach(dire
     example = Example(make([], entities=[A, B, C]), gold)
     near, far = EntityPairs(max_tokens=1), EntityPairs()
     for generate, recall in ((near, 1 / 3), (far, 2 / 3)):
-        found = score_relations([example], direction=direction, candidates=generate)
+        found = score_relations(
+            [example], scheme=LabelScheme(direction=direction), candidates=generate
+        )
         assert found["rel_candidate_recall"] == pytest.approx(recall)
         assert found["rel_micro_r"] == 0
 
@@ -224,7 +245,11 @@ def test_missing_more_entities_never_raises_any_score(missed, more, direction):
             [e for j, e in enumerate(d.ents) if (i, j) not in dropped] for i, d in enumerate(docs)
         ]
         examples = [Example(with_entities(*pair), pair[0]) for pair in zip(docs, kept, strict=True)]
-        found.append(score_relations(examples, direction=direction, candidates=EntityPairs()))
+        found.append(
+            score_relations(
+                examples, scheme=LabelScheme(direction=direction), candidates=EntityPairs()
+            )
+        )
     for name in ("micro_r", "micro_f", "macro_f", "relaxed_micro_f", "candidate_recall"):
         assert found[1][f"rel_{name}"] <= found[0][f"rel_{name}"]
     assert found[0]["rel_candidate_recall"] == found[0]["rel_micro_r"]

@@ -1,0 +1,117 @@
+"""Several labels for one candidate: a yes-or-no classifier for each label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..structures import Float32
+from .encoded import Encoded
+
+
+class OneVsRest:
+    """Probability of each label on its own; they need not sum to 1.
+
+    Parameters
+    ----------
+    member : classifier
+        Not fitted; a copy of it learns each label.
+
+    Attributes
+    ----------
+    members_ : tuple of classifier or None
+        One a label; None where training had only candidates with the label, or none.
+    constants_ : float32 array (n_labels - 1,)
+        Probability of the labels without a classifier: 0 or 1.
+    """
+
+    members_: tuple[Any, ...]
+    constants_: Float32
+
+    def __init__(self, member: Any) -> None:
+        self.member = member
+
+    @property
+    def n_bits_(self) -> int | None:
+        """Bits of the codes it was trained on; None if no label needs any."""
+        return next((member.n_bits_ for member in self.members_ if member is not None), None)
+
+    @property
+    def n_labels_(self) -> int:
+        """Columns of `predict_proba`."""
+        return len(self.members_) + 1
+
+    def fit(self, x: Encoded, y: NDArray[np.bool_]) -> OneVsRest:
+        """Train a classifier a label; `y` is bool (n, n_labels), column 0 "no relation"."""
+        self.constants_ = np.array([column.all() for column in y[:, 1:].T], np.float32)
+        self.members_ = tuple(
+            copy(self.member).fit(x, column.astype(np.int64), 2)
+            if 0 < column.sum() < len(column)
+            else None
+            for column in y[:, 1:].T
+        )
+        return self
+
+    def predict_proba(self, x: Encoded) -> Float32:
+        """Probabilities, float32 (n, n_labels); column 0: that of none of the labels."""
+        self._check_fitted()
+        out = np.empty((len(x), self.n_labels_), np.float32)
+        for k, member in enumerate(self.members_):
+            is_fitted = member is not None
+            out[:, k + 1] = member.predict_proba(x)[:, 1] if is_fitted else self.constants_[k]
+        out[:, 0] = np.prod(1 - out[:, 1:], axis=1)
+        return out
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything that `predict_proba` needs, as arrays."""
+        self._check_fitted()
+        arrays = {"constants": self.constants_}
+        for k, member in enumerate(self.members_):
+            if member is not None:
+                arrays |= {f"{k}/{name}": array for name, array in member.state().items()}
+        return arrays
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "members_"):
+            raise ValueError("this classifier has no members, one a label expected; call fit().")
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> OneVsRest:
+        """Take over the arrays of `state`.
+
+        Raises
+        ------
+        ValueError
+            If one is missing or does not fit.
+        """
+        constants = np.asarray(state.get("constants"))
+        if constants.dtype != np.float32 or constants.ndim != 1:
+            raise ValueError(
+                f"the stored constants are {constants.dtype} {constants.ndim}d, but float32 1d is "
+                "needed; the file is damaged, train again."
+            )
+        parts: list[dict[str, NDArray[Any]]] = [{} for _ in constants]
+        for name, array in state.items():
+            k, _, rest = name.partition("/")
+            if name == "constants":
+                continue
+            if not k.isascii() or not k.isdigit() or int(k) >= len(parts) or str(int(k)) != k:
+                raise ValueError(
+                    f"the stored classifier has an array {name!r}, but there are {len(parts)} "
+                    "labels; the file is damaged, train again."
+                )
+            parts[int(k)][rest] = array
+        if not np.isin(constants, (0, 1)).all():
+            raise ValueError("a stored constant is not 0 or 1; the file is damaged, train again.")
+        self.members_ = tuple(copy(self.member).restore(part) if part else None for part in parts)
+        self.constants_ = constants
+        for member in self.members_:
+            if member is not None and member.n_labels_ != 2:
+                raise ValueError(
+                    f"a stored classifier tells {member.n_labels_} labels apart, but 2 are "
+                    "needed; the file is damaged, train again."
+                )
+        return self

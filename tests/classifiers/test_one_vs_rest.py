@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_klsh.classifiers.encoded import Encoded
+from spacy_klsh.classifiers.one_vs_rest import OneVsRest
+from spacy_klsh.classifiers.subspace import SubspaceClassifier
+from spacy_klsh.hashing.codes import Codes
+
+MEMBER = SubspaceClassifier(n_members=5, bits_per_member=8)
+
+
+def problem(n=80, seed=0):
+    """Codes, and labels of which some rows have two, the third has all, the last has none."""
+    bits = np.random.default_rng(seed).integers(2, size=(n, 40), dtype=np.uint8)
+    y = np.zeros((n, 5), bool)
+    y[:, 1], y[:, 2], y[:, 3] = bits[:, 0] == 1, bits[:, 1] == 1, True
+    y[:, 0] = ~y[:, 1:].any(axis=1)
+    return Encoded(Codes.pack(bits), None, {}), y
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return OneVsRest(MEMBER).fit(*problem())
+
+
+def test_each_label_has_the_probability_of_a_classifier_of_its_own(fitted):
+    (x, y), (new, _) = problem(), problem(seed=1)
+    found = fitted.predict_proba(new)
+    assert found.dtype == np.float32 and found.shape == (80, 5)
+    for k in (1, 2):
+        alone = SubspaceClassifier(n_members=5, bits_per_member=8).fit(x, y[:, k].astype(int))
+        assert (found[:, k] == alone.predict_proba(new)[:, 1]).all()
+    assert (found[:, 3] == 1).all() and (found[:, 4] == 0).all()
+    np.testing.assert_allclose(found[:, 0], (1 - found[:, 1:]).prod(axis=1), rtol=1e-6)
+
+
+def test_the_member_that_it_was_given_stays_as_it_was(fitted):
+    assert not hasattr(fitted.member, "nodes_")
+    assert (fitted.n_bits_, fitted.n_labels_) == (40, 5)
+
+
+def test_a_saved_one_answers_the_same(fitted):
+    new, _ = problem(seed=1)
+    again = OneVsRest(MEMBER).restore(fitted.state())
+    assert (again.predict_proba(new) == fitted.predict_proba(new)).all()
+    assert (again.n_bits_, again.n_labels_) == (40, 5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s.pop("constants"), "stored constants are object 0d"),
+        (lambda s: s.update(constants=s["constants"].astype(int)), "stored constants are int64"),
+        (lambda s: s.update(constants=s["constants"] + np.float32(0.5)), "is not 0 or 1"),
+        (lambda s: s.update({"9/nodes": s["0/nodes"]}), "array '9/nodes', but there are 4 labels"),
+        (lambda s: s.update({"x": s["0/nodes"]}), "array 'x'"),
+        (lambda s: s.update({"00/nodes": s["0/nodes"]}), "array '00/nodes'"),
+        (lambda s: s.pop("1/nodes"), "the file is damaged"),
+        (lambda s: s.update({"3/n_bits": s["0/n_bits"]}), "the file is damaged"),
+    ],
+)
+def test_a_damaged_one_is_refused(fitted, change, message):
+    state = dict(fitted.state())
+    change(state)
+    with pytest.raises(ValueError, match=message):
+        OneVsRest(MEMBER).restore(state)
+
+
+def test_a_member_with_other_labels_is_refused(fitted):
+    x, y = problem()
+    three = SubspaceClassifier(n_members=5, bits_per_member=8).fit(x, y[:, 1] + 2 * y[:, 2])
+    state = {**fitted.state(), **{f"0/{name}": array for name, array in three.state().items()}}
+    with pytest.raises(ValueError, match="a stored classifier tells 4 labels apart"):
+        OneVsRest(MEMBER).restore(state)
+
+
+@given(st.permutations(range(80)))
+def test_a_row_does_not_care_about_the_others(order):
+    new, _ = problem(seed=1)
+    fitted = OneVsRest(MEMBER).fit(*problem())
+    assert (fitted.predict_proba(new[order]) == fitted.predict_proba(new)[order]).all()
+
+
+@pytest.mark.parametrize("call", [lambda c: c.predict_proba(problem()[0]), lambda c: c.state()])
+def test_before_fit_every_use_says_so(call):
+    with pytest.raises(ValueError, match=r"no members, .* call fit\(\)"):
+        call(OneVsRest(MEMBER))
