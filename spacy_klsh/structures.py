@@ -149,7 +149,7 @@ class Structures:
         ------
         ValueError
             If `parts` is empty, or its members differ in attributes, in the
-            dimension of their vectors or in having parents.
+            dimension of their vectors, in having parents or in the vector of a symbol.
         """
         if not parts:
             raise ValueError("concat() got no parts; pass at least one Structures object.")
@@ -158,7 +158,7 @@ class Structures:
             _check_alike(first, part)
         dictionary: dict[str, int] = {}
         vectors: list[Float32] = []
-        nodes = []
+        nodes, places = [], []
         for part in parts:
             rows = np.empty(len(part.symbols), np.int32)
             for i, symbol in enumerate(part.symbols):
@@ -166,12 +166,16 @@ class Structures:
                 if rows[i] == len(vectors):
                     vectors.append(part.vectors[i])
             nodes.append(rows[part.nodes])
+            places.append(rows)
+        table = np.array(vectors, np.float32).reshape(len(vectors), first.vectors.shape[1])
+        symbols = tuple(dictionary)
+        _check_vectors(parts, symbols, table, np.concatenate(places))
         lengths = np.concatenate([part.lengths for part in parts])
         return Structures(
             nodes=np.concatenate(nodes),
             offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            symbols=tuple(dictionary),
-            vectors=np.array(vectors, np.float32).reshape(len(vectors), first.vectors.shape[1]),
+            symbols=symbols,
+            vectors=table,
             parents=_concat_parents(parts),
         )
 
@@ -254,11 +258,22 @@ def _check_parents(parents: Int32, offsets: Int64) -> None:
         raise ValueError(
             f"parents has {len(parents)} entries but nodes has {offsets[-1]} rows; give one a node."
         )
-    sizes = np.repeat(np.diff(offsets), np.diff(offsets))
-    if ((parents < -1) | (parents >= sizes)).any():
+    lengths = np.diff(offsets)
+    if ((parents < -1) | (parents >= np.repeat(lengths, lengths))).any():
         raise ValueError(
             "a parent points outside its structure; number parents from 0 within each structure "
             "and mark roots with -1."
+        )
+    above_roots = len(parents)
+    above = np.where(parents < 0, above_roots, parents + np.repeat(offsets[:-1], lengths))
+    above = np.append(above, above_roots)
+    for _ in range(int(lengths.max(initial=0)).bit_length()):
+        above = above[above]  # twice as far up
+    if (above != above_roots).any():
+        i = int(np.searchsorted(offsets, (above != above_roots).argmax(), side="right")) - 1
+        raise ValueError(
+            f"the parents of structure {i} run in a circle; expected trees: follow each node's "
+            "parent to a root, marked with -1."
         )
 
 
@@ -274,6 +289,18 @@ def _check_alike(first: Structures, other: Structures) -> None:
                 f"structures differ in {name}: {found} found, {expected} expected; "
                 "extract them with the same settings and the same word vectors."
             )
+
+
+def _check_vectors(
+    parts: Sequence[Structures], symbols: tuple[str, ...], table: Float32, rows: Int32
+) -> None:
+    given = np.concatenate([part.vectors for part in parts])
+    differ = (given.view(np.int32) != table[rows].view(np.int32)).any(axis=1)  # NaN is NaN
+    if differ.any():
+        raise ValueError(
+            f"the symbol {symbols[rows[differ.argmax()]]!r} has two different vectors, one "
+            "expected; extract all parts with the same word vectors."
+        )
 
 
 def _concat_parents(parts: Sequence[Structures]) -> Int32 | None:

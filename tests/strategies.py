@@ -52,6 +52,15 @@ def paths(draw, n_attributes=2, *, min_size=0, max_size=4, max_nodes=4):
 
 
 @st.composite
+def forests(draw, n):
+    """Parents of `n` nodes without circles; a parent may stand before or behind its child."""
+    order = draw(st.permutations(range(n)))
+    places = [draw(st.integers(-1, place - 1)) for place in range(n)]
+    above = dict(zip(order, [-1 if k < 0 else order[k] for k in places], strict=True))
+    return [above[node] for node in range(n)]
+
+
+@st.composite
 def structures(draw, **sizes):
     """Structures with or without vectors, with or without parents."""
     n_attributes = draw(st.integers(1, 3))
@@ -62,7 +71,7 @@ def structures(draw, **sizes):
     )
     if draw(st.booleans()):
         return sequences
-    parents = [draw(st.integers(-1, n - 1)) for n in sequences.lengths for _ in range(n)]
+    parents = [parent for n in sequences.lengths for parent in draw(forests(n))]
     return Structures(
         sequences.nodes,
         sequences.offsets,

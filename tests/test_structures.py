@@ -131,6 +131,53 @@ def test_concat_joins_over_one_dictionary(first, second, table):
     assert vectors(joined) == {symbol: table[symbol].tolist() for symbol in joined.symbols}
 
 
+def test_concat_refuses_two_vectors_of_one_symbol():
+    unit = np.eye(2, dtype=np.float32)
+    parts = [
+        Structures.from_symbols([[CAT], [DOG]], {"lemma=cat": unit[0], "lemma=dog": x}, dim=2)
+        for x in unit
+    ]
+    with pytest.raises(ValueError, match="'lemma=dog' has two different vectors, one expected"):
+        Structures.concat([parts[0], parts[0][:1], parts[1]])
+    assert len(Structures.concat([parts[0], parts[1][:1]])) == 3
+
+
+def runs_in_a_circle(parents):
+    """Whether a walk from some node meets a node twice."""
+    for node in range(len(parents)):
+        met = set()
+        while node != -1 and node not in met:
+            met.add(node)
+            node = parents[node]
+        if node != -1:
+            return True
+    return False
+
+
+@st.composite
+def any_parents(draw):
+    n = draw(st.integers(1, 6))
+    return draw(st.lists(st.integers(-1, n - 1), min_size=n, max_size=n))
+
+
+@strategies.THOROUGH
+@given(st.lists(st.one_of(any_parents(), strategies.forests(5)), max_size=3))
+def test_parents_that_run_in_a_circle_are_refused(drawn):
+    flat = np.array(list(itertools.chain(*drawn)), np.int32)
+    lengths = [len(parents) for parents in drawn]
+    trees = fields(
+        nodes=np.zeros((len(flat), 2), np.int32),
+        offsets=np.cumsum([0, *lengths]).astype(np.int64),
+        parents=flat,
+    )
+    bad = [i for i, parents in enumerate(drawn) if runs_in_a_circle(parents)]
+    if not bad:
+        assert Structures(**trees).parents is flat
+        return
+    with pytest.raises(ValueError, match=f"the parents of structure {bad[0]} run in a circle"):
+        Structures(**trees)
+
+
 def test_take_and_concat_views_treat_every_view_alike():
     views = {name: Structures.from_symbols(p) for name, p in (("a", PATHS), ("b", PATHS[::-1]))}
     joined = concat_views([take(views, slice(1)), take(views, [3, 2])])

@@ -58,6 +58,7 @@ class OneVsRest:
 
     def predict_proba(self, x: Encoded) -> Float32:
         """Probabilities, float32 (n, n_labels); column 0: that of none of the labels."""
+        self._check_fitted()
         out = np.empty((len(x), self.n_labels_), np.float32)
         for k, member in enumerate(self.members_):
             is_fitted = member is not None
@@ -67,11 +68,16 @@ class OneVsRest:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything that `predict_proba` needs, as arrays."""
+        self._check_fitted()
         arrays = {"constants": self.constants_}
         for k, member in enumerate(self.members_):
             if member is not None:
                 arrays |= {f"{k}/{name}": array for name, array in member.state().items()}
         return arrays
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "members_"):
+            raise ValueError("this classifier has no members, one a label expected; call fit().")
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> OneVsRest:
         """Take over the arrays of `state`.

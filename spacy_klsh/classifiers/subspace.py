@@ -156,6 +156,7 @@ class SubspaceClassifier:
 
     def predict_proba(self, x: Encoded) -> Float32:
         """Probabilities, float32 (n, n_labels); column 0 is "no relation"."""
+        self._check_fitted()
         if x.codes.n_bits != self.n_bits_:
             raise ValueError(
                 f"codes have {x.codes.n_bits} bits but training had {self.n_bits_}; use the "
@@ -165,8 +166,15 @@ class SubspaceClassifier:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything that `predict_proba` needs, as arrays."""
+        self._check_fitted()
         n_bits = np.array(self.n_bits_, np.int64)
         return dict(roots=self.roots_, nodes=self.nodes_, values=self.values_, n_bits=n_bits)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "roots_"):
+            raise ValueError(
+                f"this classifier has no trees, {self.n_members} are expected; call fit() first."
+            )
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> SubspaceClassifier:
         """Take over the arrays of `state`.

@@ -39,12 +39,13 @@ def annotate(
         stop(f"no such file: {', '.join(missing)}")
     nlp = load(model)
     component = relation_extractor(nlp)
+    spans_key = getattr(component.candidates, "spans_key", None)
     n_docs = n_relations = 0
     try:
         with _opened(output) as sink:
             texts = _with_progress(read_texts(inputs, per))
             for doc in annotate_stream(nlp, texts, batch_size=batch_size):
-                document = to_json(doc, component.attr)
+                document = to_json(doc, component.attr, spans_key=spans_key)
                 sink.write(json.dumps(document, ensure_ascii=False) + "\n")
                 n_docs += 1
                 n_relations += len(document["relations"])

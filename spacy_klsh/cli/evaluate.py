@@ -47,6 +47,7 @@ def evaluate(
         data,
         gold_entities=gold_entities,
         spans_key=getattr(component.candidates, "spans_key", None),
+        attr=component.attr,
     )
     try:
         examples = list(corpus(nlp))

@@ -137,7 +137,9 @@ class _Reader:
     def documents(self, root: Element) -> Iterator[Document]:
         number = 0
         for number, element in enumerate(root.iter("document"), 1):
-            yield self.document(element, element.get("id") or f"{self.path.stem}:{number}")
+            id = element.get("id")
+            where = f"{self.path}:{id or number}"
+            yield self.document(element, id or where, where)
         if not number:
             self.report.error(
                 "no_documents",
@@ -145,7 +147,7 @@ class _Reader:
                 "is it another format?",
             )
 
-    def document(self, element: Element, id: str) -> Document:
+    def document(self, element: Element, id: str, where: str) -> Document:
         texts: list[str] = []
         starts: list[int] = []
         mentions: list[Mention] = []
@@ -172,7 +174,7 @@ class _Reader:
                 starts.append(base)
                 base += len(text) + 1
         links = list(self.links(element, mentions, rows))
-        return Document(id, " ".join(texts), mentions, links, starts, f"{self.path}:{id}")
+        return Document(id, " ".join(texts), mentions, links, starts, where)
 
     def text(self, sentence: Element) -> str:
         text = sentence.get("text")

@@ -6,7 +6,8 @@
 
 Offsets count characters, ends are exclusive, `head` and `tail` are rows of `entities`. Instead
 of them a relation may have ``"arguments": {role: row}``. An entity may have an `id`, a relation
-a `score`; other keys are ignored.
+a `score`; other keys are ignored. A document without an `id` is called ``path:line``, the path
+as given.
 """
 
 from __future__ import annotations
@@ -66,11 +67,11 @@ def to_json(doc: Doc, attr: str = DEFAULT_ATTR, *, spans_key: str | None = None)
     attr : str
         Where the relations are: ``doc._.<attr>``.
     spans_key : str, optional
-        The entities are ``doc.spans[spans_key]`` instead of ``doc.ents``. An argument of a
-        relation that is none of them is appended.
+        The entities are ``doc.spans[spans_key]`` (none if there is no such group) instead of
+        ``doc.ents``. An argument of a relation that is none of them is appended.
     """
     register_extensions(attr)
-    spans = list(doc.ents if spans_key is None else doc.spans[spans_key])
+    spans = list(doc.ents if spans_key is None else doc.spans.get(spans_key, ()))
     entities = [_entity(Argument.of("", span)) for span in spans]
     rows: dict[Argument, int] = {}
     relations: list[dict[str, Any]] = []
@@ -103,7 +104,7 @@ def _documents(path: Path, report: Report) -> Iterator[Document]:
                 continue
             where = f"{path}:{number}"
             try:
-                document = _document(_parse(line), f"{path.stem}:{number}", where)
+                document = _document(_parse(line), where)
             except (ValueError, RecursionError) as error:
                 report.error("bad_lines", f"{where}: {error}; correct the line, it was left out.")
             else:
@@ -119,7 +120,7 @@ def _parse(line: bytes) -> Any:
         ) from None
 
 
-def _document(data: Any, id: str, where: str) -> Document:
+def _document(data: Any, where: str) -> Document:
     data = _check(data, dict, "the line")
     text = _get(data, "text", str, "")
     mentions = [
@@ -130,7 +131,7 @@ def _document(data: Any, id: str, where: str) -> Document:
         _link(_check(link, dict, f"relations[{row}]"), f"relations[{row}].", len(mentions))
         for row, link in enumerate(_get(data, "relations", list, "", []))
     ]
-    return Document(_get(data, "id", str, "", id), text, mentions, links, where=where)
+    return Document(_get(data, "id", str, "", where), text, mentions, links, where=where)
 
 
 def _mention(data: dict[str, Any], name: str, text: str) -> Mention:

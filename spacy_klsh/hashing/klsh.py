@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +14,7 @@ from .codes import Codes
 from .families import FAMILIES, Family, fit_bits, hash_bits
 
 MAX_PAIRS = 2**27  # kernels hold a number or more for each; a path of 10,000 nodes has 10**8
+BLOCK = 2**22  # pairs of nodes that are compared at a time
 
 
 class Kernel(Protocol):
@@ -105,8 +107,7 @@ class KLSH:
         """
         used = self._used(views)
         first, _ = distinct(used)
-        filled = np.any([structures.lengths > 0 for structures in used.values()], axis=0)
-        first = first[filled[first]]
+        first = first[self.comparable(used)[first]]
         if len(first) < 2 * self.subset_size:
             raise ValueError(
                 f"the training structures hold {len(first)} distinct ones with a path, but "
@@ -199,16 +200,25 @@ class KLSH:
         self._compare, self._gram = compare, None
         return self
 
+    def comparable(self, views: Views) -> NDArray[np.bool_]:
+        """Which candidates have a node at all in what the kernel compares, bool (n,)."""
+        return reduce(np.logical_or, (s.lengths > 0 for s in self._used(views).values()))
+
     def transform(self, views: Views) -> Codes:
-        """Codes of all candidates in `views`."""
-        return self.encode(self.similarities(views))
+        """Codes of all candidates in `views`; long structures in blocks, to spare memory."""
+        used = self._used(views)
+        blocks: list[Views] = [take(used, rows) for rows in _blocks(used)]
+        codes = [self.encode(self.similarities(block)).words for block in blocks or [used]]
+        return Codes(np.concatenate(codes), self.n_bits)
 
     def similarities(self, views: Views) -> Float32:
         """Kernel values to the reference set, float32 (n, n_references)."""
+        self._check_fitted()
         return self._compare(self._used(views))
 
     def encode(self, gram: Float32) -> Codes:
         """Codes of rows of kernel values to the reference set."""
+        self._check_fitted()
         words = hash_bits(gram, self.subsets_, self.weights_, self.biases_, self.family)
         return Codes(words, self.n_bits)
 
@@ -218,6 +228,7 @@ class KLSH:
         Costs one row and column of the reference gram and the bits whose subsets
         hold `j`; equals `fit_reference` on the changed set bit for bit.
         """
+        self._check_fitted()
         new = self._used(views)
         size = len(self.reference_rows_)
         if not 0 <= j < size or any(len(structures) != 1 for structures in new.values()):
@@ -239,6 +250,10 @@ class KLSH:
         self.reference_, self._compare, self._gram = reference, compare, gram
         self.reference_rows_ = np.where(np.arange(size) == j, -1, self.reference_rows_)
 
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "reference_"):
+            raise ValueError("this KLSH has no reference set, one is expected; call fit() first.")
+
     def _used(self, views: Views) -> Views:
         missing = [name for name in self.kernel.views if name not in views]
         if missing:
@@ -250,3 +265,10 @@ class KLSH:
 
     _gram: Float32 | None
     _compare: Callable[[Views], Float32]
+
+
+def _blocks(views: Views) -> list[Int64]:
+    """Rows of consecutive candidates with about `BLOCK` pairs of nodes; [] where one would do."""
+    pairs = np.cumsum(sum(structures.lengths**2 for structures in views.values()))
+    cuts = np.searchsorted(pairs, np.arange(BLOCK, pairs[-1:].sum(), BLOCK))
+    return np.split(np.arange(len(pairs)), cuts) if len(cuts) else []

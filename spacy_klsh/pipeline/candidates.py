@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from ..structures import Int32
@@ -52,9 +53,15 @@ class Candidates:
         known = [span.label_ in labels for span in self.entities]
         if all(known):
             return self
-        keep = np.array([*known, True])[self.arguments].all(axis=1)  # -1: absent, no objection
+        named = np.array([*known, True])[self.arguments]  # -1: absent, no objection
+        return self.where(np.all(named, axis=1), "untrained_entity_label")
+
+    def where(self, keep: NDArray[np.bool_], reason: str) -> Candidates:
+        """The candidates to `keep`, bool (n,); the other pairs are counted under `reason`."""
+        if keep.all():
+            return self
         lost = {frozenset(row) for row in self.arguments[~keep].tolist()}
-        skipped = {**self.skipped, "untrained_entity_label": len(lost)} if lost else self.skipped
+        skipped = {**self.skipped, reason: len(lost)}
         return replace(self, arguments=self.arguments[keep], skipped=skipped)
 
     @property
@@ -84,7 +91,7 @@ class EntityPairs:
     max_tokens : int, optional
         Most tokens that may stand between the two.
     max_sentences : int
-        Most sentences that the pair may touch; 1: the same sentence.
+        Most sentences from the first start to the last end of the two; 1: one holds both.
     max_candidates : int
         Most candidates in one Doc; what is cut is counted.
     """
@@ -154,16 +161,22 @@ class EntityPairs:
         """Pairs within the window, in document order; the others are counted."""
         numbers = _sentence_numbers(doc)
         starts = [span.start for span in entities]
-        sentences = [numbers[start] for start in starts]  # starts rise, so these do
-        for i, first in enumerate(entities):
-            reach = bisect_left(sentences, sentences[i] + self.max_sentences)
-            skipped["cross_sentence"] += len(entities) - reach
+        first = [numbers[start] for start in starts]  # starts rise, so these do
+        last = [numbers[span.end - 1] for span in entities]
+        crossing = [j for j in range(len(entities)) if first[j] < last[j]]
+        for i, entity in enumerate(entities):
+            limit = first[i] + self.max_sentences - 1
+            reach = bisect_right(first, limit) if last[i] <= limit else i + 1
+            ahead = crossing[bisect_right(crossing, i) : bisect_left(crossing, reach)]
+            over = {j for j in ahead if last[j] > limit}
+            skipped["cross_sentence"] += len(entities) - reach + len(over)
             near = reach
             if self.max_tokens is not None:
-                near = bisect_right(starts, first.end + self.max_tokens, i + 1, reach)
-                skipped["max_tokens"] += reach - near
+                near = bisect_right(starts, entity.end + self.max_tokens, i + 1, reach)
+                skipped["max_tokens"] += reach - near - sum(j >= near for j in over)
             for j in range(i + 1, near):
-                yield i, j
+                if j not in over:
+                    yield i, j
 
 
 def _sentence_numbers(doc: Doc) -> Sequence[int]:

@@ -182,12 +182,9 @@ class RelationExtractor(Pipe):
             Before training, or if a Doc with candidates has no dependency parse.
         """
         self._check_trained()
-        candidates = [
-            self.candidates(doc, ordered=self.scheme.ordered).among(self.entity_labels)
-            for doc in docs
-        ]
-        views = [self.views(doc, found) for doc, found in zip(docs, candidates, strict=True)]
-        probabilities = self.probabilities(views)
+        judged = [self.judged(doc) for doc in docs]
+        candidates = [found for found, _ in judged]
+        probabilities = self.probabilities([views for _, views in judged])
         ends = np.cumsum([len(found) for found in candidates])
         thresholds = self.effective_thresholds
         return [
@@ -205,6 +202,29 @@ class RelationExtractor(Pipe):
                 "train` (see the project's training/*.cfg), load a trained pipeline, or try "
                 "spacy_klsh.load_demo()."
             )
+
+    def extract(self, doc: Doc, candidates: Candidates) -> tuple[Candidates, Views]:
+        """The candidates that the kernel can compare, with their views.
+
+        A pair without a path, in two sentences, has nothing that tells it from others.
+        """
+        views = self.views(doc, candidates)
+        comparable = self.hashing.comparable(views)
+        if comparable.all():
+            return candidates, views
+        return candidates.where(comparable, "no_path"), take(views, comparable)
+
+    def judged(self, doc: Doc) -> tuple[Candidates, Views]:
+        """The candidates of `doc` that `predict` judges, with their views."""
+        candidates = self.candidates(doc, ordered=self.scheme.ordered)
+        return self.extract(doc, candidates.among(self.entity_labels))
+
+    def _reached(self, doc: Doc, *, ordered: bool) -> Candidates:
+        """What `judged` leaves of the candidates; nothing without a parse."""
+        if doc.has_annotation("DEP"):
+            return self.judged(doc)[0]
+        candidates = self.candidates(doc, ordered=ordered)
+        return candidates.where(np.zeros(len(candidates), bool), "no_path")
 
     def probabilities(self, views: Sequence[Views]) -> Any:
         """Class probabilities of all candidates in `views`, float32 (n, n_classes).
@@ -281,7 +301,7 @@ class RelationExtractor(Pipe):
             examples,
             attr=self.attr,
             scheme=self.scheme,
-            candidates=self.candidates,
+            candidates=self._reached,
             **kwargs,
         )
 

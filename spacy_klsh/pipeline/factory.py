@@ -74,6 +74,12 @@ def make_klsh_relations(
     """Build the pipeline component, see `spacy_klsh.pipeline.component`."""
     from .component import RelationExtractor
 
+    for other, pipe in nlp.components:
+        if isinstance(pipe, RelationExtractor) and pipe.attr == attr:
+            raise ValueError(
+                f"{other!r} writes to doc._.{attr} already and {name!r} would replace it; give "
+                "each component an attr of its own."
+            )
     return RelationExtractor(
         nlp.vocab,
         name,
@@ -219,8 +225,11 @@ def make_relation_corpus(
     gold_entities: bool = True,
     spans_key: str | None = None,
     limit: int = 0,
+    attr: str = "relations",
 ) -> Maker:
     """Corpus reader that can give gold entities, see `spacy_klsh.pipeline.readers`."""
     from .readers import RelationCorpus
 
-    return RelationCorpus(path, gold_entities=gold_entities, spans_key=spans_key, limit=limit)
+    return RelationCorpus(
+        path, gold_entities=gold_entities, spans_key=spans_key, limit=limit, attr=attr
+    )

@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.training import Example
 
-from .relations import register_extensions
+from .relations import DEFAULT_ATTR, register_extensions
 
 
 class RelationCorpus:
@@ -32,6 +32,8 @@ class RelationCorpus:
         Copy ``doc.spans[spans_key]`` too.
     limit : int
         Read only so many Docs; 0: all.
+    attr : str
+        The gold relations are ``doc._.<attr>`` of the reference.
     """
 
     def __init__(
@@ -41,11 +43,13 @@ class RelationCorpus:
         gold_entities: bool = True,
         spans_key: str | None = None,
         limit: int = 0,
+        attr: str = DEFAULT_ATTR,
     ) -> None:
         self.path = path
         self.gold_entities = gold_entities
         self.spans_key = spans_key
         self.limit = limit
+        self.attr = attr
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Examples with untouched predicted Docs.
@@ -55,7 +59,7 @@ class RelationCorpus:
         ValueError
             If the path does not exist or holds no ``.spacy`` file.
         """
-        register_extensions()
+        register_extensions(self.attr)
         for reference in islice(self._docs(nlp), self.limit or None):
             yield Example(self._predicted(reference), reference)
 
@@ -87,7 +91,7 @@ class RelationCorpus:
 
 
 def give_entities(doc: Doc, reference: Doc, spans_key: str | None = None) -> None:
-    """Copy the entities of `reference` and block all other tokens.
+    """Copy the entities of `reference`, none else, and block all other tokens.
 
     Raises
     ------
@@ -95,7 +99,10 @@ def give_entities(doc: Doc, reference: Doc, spans_key: str | None = None) -> Non
         If the tokens of `doc` are not those of `reference` or pieces of them.
     """
     doc.set_ents([_moved(span, doc) for span in reference.ents], default="blocked")
-    if spans_key is not None and spans_key in reference.spans:
+    if spans_key is None:
+        return
+    doc.spans.pop(spans_key, None)
+    if spans_key in reference.spans:
         group = [_moved(span, doc) for span in reference.spans[spans_key]]
         doc.spans[spans_key] = SpanGroup(doc, name=spans_key, spans=group)
 

@@ -54,6 +54,11 @@ class Relation:
             raise ValueError(f"label is {label!r}; a relation needs a non-empty string.")
         if not self.arguments:
             raise ValueError(f"relation {label!r} has no arguments; pass head= and tail=.")
+        for role, span in self.arguments.items():
+            if not isinstance(span, Span):
+                raise ValueError(
+                    f"the {role} of {label!r} is {span!r}; give a Span, such as doc[0:2]."
+                )
         if not 0 <= self.score <= 1:
             raise ValueError(f"score is {score!r}; give a probability in [0, 1].")
 

@@ -37,8 +37,8 @@ def score_relations(
     dict
         ``rel_micro_p/r/f``, ``rel_macro_f`` (mean F1 of the labels in gold or
         prediction), ``rel_per_type`` ({label: {p, r, f}}), ``rel_relaxed_micro_p/r/f``
-        and ``rel_candidate_recall`` (share of gold relations for which `candidates`
-        proposes the pair), fractions of 1; all None if no Doc has gold relations.
+        and ``rel_candidate_recall`` (share of gold relations whose pair is among the
+        `candidates` of the predicted Doc), fractions of 1; all None if no Doc has gold relations.
         With another `attr` the prefix is ``<attr>_``.
     """
     scheme = scheme or LabelScheme()

@@ -113,12 +113,14 @@ def collect(
     skipped: Counter[str] = Counter()
     lost_gold: Lost = Counter()
     for i, (doc, records) in enumerate(zip(docs, gold, strict=True)):
-        candidates = component.candidates(doc, ordered=scheme.ordered)
+        candidates, views = component.extract(
+            doc, component.candidates(doc, ordered=scheme.ordered)
+        )
         y, lost = scheme.targets(candidates, records)
         skipped.update(candidates.skipped)
         lost_gold += lost
         entity_labels |= candidates.entity_labels
-        parts.append(component.views(doc, candidates))
+        parts.append(views)
         targets.append(y)
         groups.append(np.full(len(y), i, np.int64))
     data = TrainingSet(
@@ -152,7 +154,7 @@ def _parsed(
         doc = reference
         if not reference.has_annotation("DEP"):
             doc = next(parsed)
-            give_entities(doc, reference)
+            give_entities(doc, reference, getattr(component.candidates, "spans_key", None))
         docs.append(doc)
     return docs
 
@@ -218,10 +220,9 @@ def thresholds_for(component: RelationExtractor, examples: Iterable[Example]) ->
     n_gold = 0
     for example in examples:
         gold = scheme.gold(read_records(example.reference, component.attr) or [])
-        candidates = component.candidates(example.predicted, ordered=scheme.ordered)
-        candidates = candidates.among(component.entity_labels)
+        candidates, found = component.judged(example.predicted)
         y, lost = scheme.targets(candidates, gold)
-        views.append(component.views(example.predicted, candidates))
+        views.append(found)
         targets.append(y)
         lost_gold += lost
         n_gold += len(gold)

@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from lzma import LZMAError
-from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from smart_open import open as smart_open
@@ -25,7 +24,7 @@ class Per(str, Enum):
 
 
 class Text(NamedTuple):
-    """A text with the name that leads back to it: path, and number of its first line."""
+    """A text with the name that leads back to it: path as given, number of its first line."""
 
     id: str
     text: str
@@ -79,7 +78,7 @@ def _parts(path: str, file: TextIO, per: Per) -> Iterator[Text]:
     if per is Per.file:
         text = file.read()
         if text.strip():
-            yield Text(Path(path).name, text)
+            yield Text(path, text)
         return
     block: list[str] = []
     first = 0
@@ -95,4 +94,4 @@ def _parts(path: str, file: TextIO, per: Per) -> Iterator[Text]:
 
 
 def _joined(path: str, number: int, lines: list[str]) -> Text:
-    return Text(f"{Path(path).name}:{number}", "".join(lines).rstrip("\r\n"))
+    return Text(f"{path}:{number}", "".join(lines).rstrip("\r\n"))

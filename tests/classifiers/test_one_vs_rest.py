@@ -81,3 +81,9 @@ def test_a_row_does_not_care_about_the_others(order):
     new, _ = problem(seed=1)
     fitted = OneVsRest(MEMBER).fit(*problem())
     assert (fitted.predict_proba(new[order]) == fitted.predict_proba(new)[order]).all()
+
+
+@pytest.mark.parametrize("call", [lambda c: c.predict_proba(problem()[0]), lambda c: c.state()])
+def test_before_fit_every_use_says_so(call):
+    with pytest.raises(ValueError, match=r"no members, .* call fit\(\)"):
+        call(OneVsRest(MEMBER))

@@ -146,6 +146,14 @@ def test_codes_of_another_width_are_refused():
             classifier.predict_proba(encode(np.zeros((2, n_bits), np.uint8)))
 
 
+@pytest.mark.parametrize(
+    "call", [lambda c: c.predict_proba(encode(sample()[0])), lambda c: c.state()]
+)
+def test_before_fit_every_use_says_so(call):
+    with pytest.raises(ValueError, match=r"no trees, 12 are expected; call fit\(\) first"):
+        call(SubspaceClassifier(n_members=12))
+
+
 def test_restored_trees_predict_the_same(tmp_path):
     bits, y = sample(labels=(0, 1, 2))
     classifier = fitted(bits, y)

@@ -6,8 +6,10 @@ import sys
 
 import pytest
 import spacy
+import tiny
 from spacy.cli.find_threshold import find_threshold
 from spacy.tokens import DocBin
+from spacy.training import Example
 
 from spacy_klsh.corpora.jsonl import read_jsonl
 
@@ -45,7 +47,7 @@ def test_annotated_text_reads_back_with_the_same_relations(run, model, page, tmp
     expected = []
     for number in (1, 2, 4):
         doc = nlp(PAGE.split("\n")[number - 1])
-        doc.user_data["id"] = f"page.txt:{number}"
+        doc.user_data["id"] = f"{page}:{number}"
         expected.append(relations(doc))
     assert [relations(doc) for doc in docs] == expected
     assert [found[0][0] if found else None for _, found in expected] == [
@@ -55,10 +57,39 @@ def test_annotated_text_reads_back_with_the_same_relations(run, model, page, tmp
     ]
 
 
+@pytest.fixture
+def of_groups(tmp_path):
+    """Pipelines whose relations are between the spans of a group, with and without that group."""
+    group = {"@misc": "spacy-klsh.entity_pairs.v1", "spans_key": "names"}
+    nlp = tiny.base()
+    component = nlp.add_pipe("klsh_relations", config={**tiny.SETTINGS, "candidates": group})
+    docs = tiny.gold_docs(tiny.base())
+    for doc in docs:
+        doc.spans["names"], doc.ents = doc.ents, []
+    component.initialize(lambda: [Example(nlp.make_doc(doc.text), doc) for doc in docs])
+    nlp.to_disk(tmp_path / "without")
+    ruler = nlp.add_pipe("span_ruler", before="klsh_relations", config={"spans_key": "names"})
+    names = {"PERSON": "Ada Park", "SURNAME": "Park", "ORG": "Lumen"}
+    ruler.add_patterns([{"label": label, "pattern": name} for label, name in names.items()])
+    nlp.to_disk(tmp_path / "with")
+    return tmp_path
+
+
+def test_annotate_writes_the_span_group_that_the_component_reads(of_groups, run, file):
+    page = file("a.txt", "Ada Park founded Lumen.")
+    (document,) = documents(run("annotate", of_groups / "with", page).stdout)
+    found = [(e["start"], e["end"], e["label"]) for e in document["entities"]]
+    assert found == [(0, 8, "PERSON"), (4, 8, "SURNAME"), (17, 22, "ORG")]
+    (relation,) = document["relations"]
+    assert (relation["label"], relation["head"], relation["tail"]) == ("FOUNDED", 0, 2)
+    (document,) = documents(run("annotate", of_groups / "without", page).stdout)
+    assert document["entities"] == document["relations"] == []
+
+
 def test_annotate_says_what_it_skipped(run, model, page):
     result = run("annotate", model, page)
     (document,) = documents(result.stdout)
-    assert document["id"] == "page.txt" and document["text"] == PAGE
+    assert document["id"] == str(page) and document["text"] == PAGE
     assert "cross_sentence" in result.stderr
 
 
@@ -68,10 +99,10 @@ def test_annotate_reads_files_in_order(run, model, page, file):
     found = [(document["id"], document["text"]) for document in documents(result.stdout)]
     first, second = PAGE.rstrip("\n").split("\n\n")
     assert found == [
-        ("b.txt.gz:1", "One."),
-        ("b.txt.gz:3", "Two."),
-        ("page.txt:1", first),
-        ("page.txt:4", second),
+        (f"{packed}:1", "One."),
+        (f"{packed}:3", "Two."),
+        (f"{page}:1", first),
+        (f"{page}:4", second),
     ]
 
 

@@ -261,8 +261,10 @@ def test_empty_label(read):
 
 def test_documents_without_id_are_numbered(read):
     content = corpus(XA).replace('<document id="d1">', "<document>")
-    (doc,), _ = read(content)
-    assert doc.user_data["id"] == "f0:1"
+    (first, second), _ = read(content, content)
+    assert first.user_data["id"].endswith("f0.xml:1") and second.user_data["id"].endswith(
+        "f1.xml:1"
+    )
 
 
 def test_alignment_is_passed_on(read):

@@ -57,7 +57,7 @@ def test_arguments_by_role_and_optional_keys(read):
     }
     docs, report = read("", json.dumps(line), "  \r", '{"text": ""}\r', '{"text": "x"}', "")
     assert report.ok and [doc.text for doc in docs] == ["Xa bends Yb", "", "x"]
-    assert [doc.user_data["id"] for doc in docs] == ["docs:2", "docs:4", "docs:5"]
+    assert [doc.user_data["id"].rpartition("docs.jsonl")[2] for doc in docs] == [":2", ":4", ":5"]
     (relation,) = docs[0]._.relations
     assert {role: span.text for role, span in relation.arguments.items()} == {
         "agent": "Xa",
@@ -140,10 +140,13 @@ def test_a_line_of_brackets(read):
 
 
 def test_several_files(nlp, tmp_path):
-    for name in "ab":
-        (tmp_path / f"{name}.jsonl").write_text('{"text": "x"}\n')
-    docs, report = read_jsonl(sorted(tmp_path.iterdir()), nlp)
-    assert [doc.user_data["id"] for doc in docs] == ["a:1", "b:1"] and report.documents == 2
+    paths = [tmp_path / folder / "a.jsonl" for folder in ("x", "y")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text('{"text": "x"}\n')
+    docs, report = read_jsonl(paths, nlp)
+    assert [doc.user_data["id"] for doc in docs] == [f"{path}:1" for path in paths]
+    assert report.documents == 2
     with pytest.raises(FileNotFoundError):
         read_jsonl(tmp_path / "c.jsonl", nlp)
 

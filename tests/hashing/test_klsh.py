@@ -12,7 +12,7 @@ from spacy_klsh.hashing.codes import Codes
 from spacy_klsh.hashing.families import FAMILIES
 from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
-from spacy_klsh.structures import Structures
+from spacy_klsh.structures import Structures, take
 
 N_BITS = 70  # not a multiple of 64
 N_NEW = 1100 if strategies.JIT else 40
@@ -212,6 +212,37 @@ def test_codes_are_the_same_for_any_block_size(fitted, whole, block):
         for first in range(0, N_NEW, block)
     ]
     assert naive.same_bits(Codes.concat(parts).words, whole)
+
+
+@pytest.mark.parametrize("pairs", [1, 40, 200])
+def test_codes_are_the_same_in_blocks_of_any_number_of_pairs(fitted, whole, pairs, monkeypatch):
+    monkeypatch.setattr("spacy_klsh.hashing.klsh.BLOCK", pairs)
+    assert naive.same_bits(fitted.transform(HELD_OUT).words, whole[:20])
+    nothing = take(HELD_OUT, [])
+    assert len(fitted.transform(nothing)) == 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda klsh: klsh.transform(HELD_OUT),
+        lambda klsh: klsh.similarities(HELD_OUT),
+        lambda klsh: klsh.encode(np.zeros((1, 16), np.float32)),
+        lambda klsh: klsh.replace(0, {"path": NEW["path"][:1]}),
+    ],
+    ids=["transform", "similarities", "encode", "replace"],
+)
+def test_before_fit_every_use_says_so(call):
+    with pytest.raises(ValueError, match=r"no reference set, .* call fit\(\) first"):
+        call(make())
+
+
+def test_comparable_are_candidates_with_a_node_in_some_view_of_the_kernel():
+    views = letters("ab", "", "", "a") | {"other": letters("", "a", "", "a")["path"]}
+    assert make().comparable(views).tolist() == [True, False, False, True]
+    both = KLSH(MeanKernel(), n_references=4)
+    views = {"path": views["path"], "between": views["other"]}
+    assert both.comparable(views).tolist() == [True, True, False, True]
 
 
 def test_codes_are_the_same_in_any_order(fitted, whole):

@@ -47,7 +47,8 @@ def naive_pairs(doc, spans, settings, ordered):
         ]
         if not ordered and orders:
             orders = [(x, y)]
-        if number[y[0]] - number[x[0]] + 1 > settings["max_sentences"]:
+        touched = max(number[x[1] - 1], number[y[1] - 1]) - number[x[0]] + 1
+        if touched > settings["max_sentences"]:
             skipped["cross_sentence"] += 1
         elif settings["max_tokens"] is not None and y[0] - x[1] > settings["max_tokens"]:
             skipped["max_tokens"] += 1
@@ -62,14 +63,13 @@ def naive_pairs(doc, spans, settings, ordered):
 
 @st.composite
 def problems(draw):
-    """Tokens, sentence starts, and spans that keep to one sentence."""
+    """Tokens, sentence starts, and spans, some of them across sentences."""
     n = draw(st.integers(1, 9))
     starts = [True, *(draw(st.booleans()) for _ in range(n - 1))]
-    ends = [*(i for i in range(1, n) if starts[i]), n]
     spans = []
     for i in range(draw(st.integers(0, 6))):
         start = draw(st.integers(0, n - 1))
-        end = draw(st.integers(start + 1, min(end for end in ends if end > start)))
+        end = draw(st.integers(start + 1, n))
         spans.append((start, end, draw(st.sampled_from(LABELS)), f"e{i}"))
     return n, starts, spans
 
@@ -163,6 +163,18 @@ def test_max_sentences_counts_the_sentences_touched(max_sentences, n):
     candidates = EntityPairs(max_sentences=max_sentences)(doc, ordered=False)
     assert len(candidates) == n
     assert candidates.skipped.get("cross_sentence", 0) == 3 - n
+
+
+@pytest.mark.parametrize(
+    ("max_sentences", "found"), [(1, ["cd"]), (2, ["ab", "ac", "ad", "bc", "bd", "cd"])]
+)
+def test_an_entity_across_a_sentence_boundary_touches_both_sentences(max_sentences, found):
+    starts = [True, False, False, False, True, False]
+    spans = [(0, 2, "a", ""), (3, 5, "b", ""), (5, 6, "c", ""), (5, 6, "d", "")]
+    doc = make(6, spans, starts, key="e")
+    candidates = EntityPairs(spans_key="e", max_sentences=max_sentences)(doc, ordered=False)
+    assert [head[2] + tail[2] for head, tail in named(candidates)] == found
+    assert candidates.skipped.get("cross_sentence", 0) == 6 - len(found)
 
 
 def test_without_known_sentences_the_doc_is_one():

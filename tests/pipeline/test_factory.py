@@ -88,7 +88,13 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
         ),
         (
             factory.make_relation_corpus,
-            {"path": "a.spacy", "gold_entities": False, "spans_key": "sc", "limit": 3},
+            {
+                "path": "a.spacy",
+                "gold_entities": False,
+                "spans_key": "sc",
+                "limit": 3,
+                "attr": "links",
+            },
         ),
     ],
     ids=["candidates", "views", "kernel", "hashing", "classifier", "reader"],

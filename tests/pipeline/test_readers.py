@@ -4,6 +4,7 @@ from pipeline import sentences
 from spacy.tokens import Doc, DocBin, Span
 
 from spacy_klsh.pipeline.readers import RelationCorpus, give_entities
+from spacy_klsh.pipeline.relations import register_extensions
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +107,18 @@ def test_a_path_without_docs_is_refused(nlp, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=r"no \.spacy file at .*spacy-klsh convert"):
         list(RelationCorpus(name)(nlp))
+
+
+def test_relations_of_another_attr_are_read_where_nothing_else_registers_it(nlp, tmp_path):
+    register_extensions("read_links")
+    (doc,) = sentences.corpus(nlp.vocab, 1)
+    doc._.read_links = doc._.relations
+    DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "a.spacy")
+    for name in ("read_links", "read_links_data", "read_links_skipped"):
+        Doc.remove_extension(name)
+    (example,) = RelationCorpus(tmp_path, attr="read_links")(nlp)
+    assert example.reference._.read_links == doc._.relations != ()
+    assert example.predicted._.read_links_data is None
 
 
 def test_what_it_reads_trains_and_scores(path, docs, tmp_path):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from pipeline import sentences
 from pipeline.sentences import PATTERNS, annotated, answers, bare, build, corpus, examples, parsed
+from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from spacy_klsh import Relation
@@ -244,6 +245,31 @@ def test_parsed_and_unparsed_references_teach_the_same(upstream):
         doc.ents = entities
     assert docs[0].has_annotation("DEP") and not docs[1].has_annotation("DEP")
     assert initialize(upstream, docs).to_bytes() == expected
+
+
+@pytest.mark.parametrize("has_group", [True, False])
+def test_the_gold_span_group_stands_whatever_the_components_before_it_find(has_group):
+    candidates = {"@misc": "spacy-klsh.entity_pairs.v1", "spans_key": "names"}
+    nlp = build(candidates=candidates)
+
+    @Language.component("wrong_spans")
+    def wrong_spans(doc):
+        heads = [max(token.i - 1, 0) for token in doc]
+        parsed = Doc(doc.vocab, words=[t.text for t in doc], heads=heads, deps=["dep"] * len(doc))
+        doc.from_array(["HEAD", "DEP"], parsed.to_array(["HEAD", "DEP"]))
+        doc.spans["names"] = [doc[0:1], doc[1:2], doc[2:3]]
+        return doc
+
+    nlp.add_pipe("wrong_spans", first=True)
+    docs = [flat(doc) for doc in corpus(nlp.vocab)]
+    for i, doc in enumerate(docs):
+        if has_group or i:
+            doc.spans["names"] = doc.ents
+        doc.ents = []
+    component = initialize(nlp, docs)
+    assert component.entity_labels == {"PERSON", "ORG"}
+    n_lost = 0 if has_group else len(docs[0]._.relations)
+    assert component.report["unreachable"] == n_lost
 
 
 def test_a_trained_pipeline_goes_from_text_to_relations(upstream):

@@ -13,13 +13,13 @@ LOREM = b"".join(b"line %d of a longer file\n" % i for i in range(2000))
 
 
 @pytest.fixture
-def read(tmp_path):
+def read(tmp_path, monkeypatch):
     """Texts of one file with the given bytes, as (id, text)."""
+    monkeypatch.chdir(tmp_path)
 
     def read(content, per=None, *, name="a.txt"):
-        path = tmp_path / name
-        path.write_bytes(content)
-        return [tuple(text) for text in read_texts([str(path)], per)]
+        (tmp_path / name).write_bytes(content)
+        return [tuple(text) for text in read_texts([name], per)]
 
     return read
 
@@ -87,8 +87,20 @@ def test_the_last_line_needs_no_end(read, per):
 def test_files_come_in_order_and_whole_by_default(tmp_path):
     for name in "cab":
         (tmp_path / name).write_text(f"{name}\n{name}\n", encoding="utf-8")
-    found = list(read_texts([str(tmp_path / name) for name in "cab"]))
-    assert [tuple(text) for text in found] == [(name, f"{name}\n{name}\n") for name in "cab"]
+    paths = [str(tmp_path / name) for name in "cab"]
+    found = [tuple(text) for text in read_texts(paths)]
+    assert found == [(path, f"{name}\n{name}\n") for path, name in zip(paths, "cab", strict=True)]
+
+
+@pytest.mark.parametrize("per", Per)
+def test_files_of_one_name_in_two_folders_are_told_apart(tmp_path, monkeypatch, per):
+    monkeypatch.chdir(tmp_path)
+    paths = [f"{folder}/a.txt" for folder in ("x", "y")]
+    for path in paths:
+        (tmp_path / path).parent.mkdir()
+        (tmp_path / path).write_bytes(b"one")
+    ids = [text.id for text in read_texts(paths, per)]
+    assert ids == (paths if per is Per.file else [f"{path}:1" for path in paths])
 
 
 @pytest.mark.parametrize(
