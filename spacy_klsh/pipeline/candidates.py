@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -13,7 +13,7 @@ import numpy as np
 from spacy.tokens import Doc, Span
 
 from ..structures import Int32
-from .relations import Argument
+from .relations import Argument, Record
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +66,27 @@ class Candidates:
         """Stored form of the entities that `row`, one index a role, names."""
         named = zip(self.roles, row, strict=True)
         return tuple(Argument.of(role, self.entities[j]) for role, j in named if j >= 0)
+
+    def rows_of(self, records: Iterable[Record]) -> list[tuple[int, bool]]:
+        """Row of the candidate that each record was made of, and whether its roles are turned.
+
+        Raises
+        ------
+        KeyError
+            If a record names no candidate.
+        """
+        names: dict[Argument, int] = {}
+        for span in self.entities:
+            names.setdefault(Argument.of("", span), len(names))
+        ids = np.array([*(names[Argument.of("", span)] for span in self.entities), -1], np.int64)
+        rows: dict[tuple[int, ...], int] = {}
+        for i, row in enumerate(ids[self.arguments].tolist()):
+            rows.setdefault(tuple(row), i)
+        places = []
+        for record in records:
+            row = tuple(names[argument._replace(role="")] for argument in record.arguments)
+            places.append((rows[row], False) if row in rows else (rows[row[::-1]], True))
+        return places
 
 
 CandidateGenerator: TypeAlias = Callable[..., Candidates]

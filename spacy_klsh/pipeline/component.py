@@ -17,8 +17,10 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from ..classifiers.encoded import Encoded
-from ..structures import Views, concat_views, distinct, take
+from ..structures import Float32, Views
 from .candidates import CandidateGenerator, Candidates
+from .evidence import EvidenceData
+from .explanation import compare, explain
 from .labels import DIRECTIONS, LabelScheme
 from .persistence import from_bytes, from_disk, to_bytes, to_disk
 from .relations import Record, register_extensions, write_records
@@ -34,6 +36,7 @@ class Prediction(NamedTuple):
 
     records: list[Record]
     skipped: dict[str, int]
+    evidence: list[EvidenceData] | None = None
 
 
 class RelationExtractor(Pipe):
@@ -51,6 +54,8 @@ class RelationExtractor(Pipe):
         training from out-of-fold predictions.
     direction : {"ordered", "label", "none"}
         See `spacy_klsh.pipeline.labels.LabelScheme`.
+    n_evidence : int
+        Most similar references to store with each relation as its evidence; 0: no evidence.
     seed : int
         Of the reference set, the bits and the classifier.
     candidates, views, kernel, hashing, classifier, scorer
@@ -80,16 +85,20 @@ class RelationExtractor(Pipe):
         attr: str = "relations",
         threshold: float | None = None,
         direction: str = "ordered",
+        n_evidence: int = 3,
         seed: int = 0,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         if direction not in DIRECTIONS:
             raise ValueError(f"direction is {direction!r}; choose one of {', '.join(DIRECTIONS)}.")
+        if n_evidence < 0:
+            raise ValueError(f"n_evidence is {n_evidence}; give a number of references, or 0.")
         register_extensions(attr)
         self.vocab = vocab
         self.name = name
         self.attr = attr
         self.threshold = _checked_threshold(threshold)
+        self.n_evidence = n_evidence
         self.seed = seed
         self.candidates = candidates
         self.views = views
@@ -144,35 +153,32 @@ class RelationExtractor(Pipe):
                 f"{self.name!r} is not trained and has no labels; train it with `python -m spacy "
                 "train` (see the project's training/*.cfg) or load a trained pipeline."
             )
-        ordered = self.scheme.direction == "ordered"
-        candidates = [
-            self.candidates(doc, ordered=ordered).among(self.entity_labels) for doc in docs
-        ]
+        candidates = [self.candidates_of(doc) for doc in docs]
         views = [self.views(doc, found) for doc, found in zip(docs, candidates, strict=True)]
-        probabilities = self.probabilities(views)
+        compared = compare(self, views)
         ends = np.cumsum([len(found) for found in candidates])
+        parts = np.split(compared.each, ends[:-1])
         thresholds = self.effective_thresholds
+        records = [
+            self.scheme.records(found, part, thresholds)
+            for found, part in zip(candidates, parts, strict=True)
+        ]
+        evidence: Sequence[list[EvidenceData] | None] = [None] * len(docs)
+        if self.n_evidence:
+            evidence = explain(self, compared, candidates, records)
         return [
-            Prediction(
-                self.scheme.records(found, probabilities[end - len(found) : end], thresholds),
-                dict(found.skipped),
-            )
-            for found, end in zip(candidates, ends, strict=True)
+            Prediction(found, dict(pairs.skipped), why)
+            for found, pairs, why in zip(records, candidates, evidence, strict=True)
         ]
 
-    def probabilities(self, views: Sequence[Views]) -> Any:
-        """Class probabilities of all candidates in `views`, float32 (n, n_classes).
+    def candidates_of(self, doc: Doc) -> Candidates:
+        """The candidates of `doc` that it was trained to judge."""
+        ordered = self.scheme.direction == "ordered"
+        return self.candidates(doc, ordered=ordered).among(self.entity_labels)
 
-        Equal candidates are looked at once.
-        """
-        views = [view for view in views if len(view["path"])]
-        if not views:
-            return np.zeros((0, len(self.scheme.classes)), np.float32)
-        joined = concat_views(views)
-        first, rows = distinct(joined)
-        unique = take(joined, first)
-        encoded = Encoded(self.hashing.transform(unique), None, unique)
-        return self.classifier.predict_proba(encoded)[rows]
+    def probabilities(self, views: Sequence[Views]) -> Float32:
+        """Class probabilities of all candidates in `views`, float32 (n, n_classes)."""
+        return compare(self, views).each
 
     @property
     def effective_thresholds(self) -> dict[str, float]:
@@ -184,7 +190,9 @@ class RelationExtractor(Pipe):
     def set_annotations(self, docs: Sequence[Doc], predictions: Sequence[Prediction]) -> None:
         """Write predictions to ``doc._.<attr>``; replaces what an earlier call wrote."""
         for doc, prediction in zip(docs, predictions, strict=True):
-            write_records(doc, prediction.records, self.attr, prediction.skipped)
+            write_records(
+                doc, prediction.records, self.attr, prediction.skipped, prediction.evidence
+            )
             for reason, count in prediction.skipped.items():
                 if reason not in self.report:
                     logger.info("%s skips pairs: %s", self.name, reason)
