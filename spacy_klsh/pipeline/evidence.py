@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 Path: TypeAlias = tuple[tuple[str, ...], ...]
@@ -34,6 +35,15 @@ class Neighbour(NamedTuple):
     similarity: float
     path: Path
     matches: tuple[Match, ...]
+
+    @property
+    def best_matches(self) -> dict[tuple[int, str], Match]:
+        """The best match of each place of the path and part (``node`` or ``edge``)."""
+        best = {}
+        for match in sorted(self.matches, key=lambda match: match.similarity):
+            for part in ("node", "edge") if match.part == "both" else (match.part,):
+                best[match.reference, part] = match
+        return best
 
 
 class Evidence(NamedTuple):
@@ -71,9 +81,20 @@ class Evidence(NamedTuple):
         )
         return cls(_rows(data["path"], width), dict(data["vote"]), nearest)
 
+    def vote_words(self) -> list[str]:
+        """Labels with their probabilities, without those that would read 0.00."""
+        return [f"{label_words(label)} {p:.2f}" for label, p in self.vote.items() if p >= 0.005]
+
+    def likeness(self, near: Neighbour, i: int) -> str:
+        """The other word that node `i` of a neighbour is similar to, and how much; or nothing."""
+        match = near.best_matches.get((i, "node"))
+        own = node_words(self.path[match.own]) if match else ""
+        if match is None or own == node_words(near.path[i]):
+            return ""
+        return f"{own} {match.similarity:.2f}"
+
     def __str__(self) -> str:
-        vote = ", ".join(f"{label_words(k)} {p:.2f}" for k, p in self.vote.items())
-        lines = [path_words(self.path), f"vote: {vote}"]
+        lines = [path_words(self.path), f"vote: {', '.join(self.vote_words())}"]
         for near in self.nearest:
             words = path_words(near.path)
             lines.append(f"{near.similarity:.2f} {label_words(near.label)}: {words}")
@@ -101,16 +122,22 @@ def edge_words(node: Sequence[str]) -> tuple[str, bool]:
     return edge[:-1], edge.endswith(">")
 
 
+def path_steps(path: Path) -> list[tuple[str, str]]:
+    """The arrow that enters each node, from governor to child, and the node's words."""
+    steps = []
+    for i, node in enumerate(path):
+        label, forward = edge_words(node)
+        arrow = f"-{label}->" if forward else f"<-{label}-"
+        steps.append((arrow if i else "", node_words(node)))
+    return steps
+
+
 def path_words(path: Path) -> str:
-    """A path on one line, arrows from governor to child.
+    """A path on one line.
 
     Examples
     --------
     >>> path_words((("dep=", "label=PERSON"), ("dep=nsubj<", "lemma=run")))
     'PERSON <-nsubj- run'
     """
-    parts = [node_words(path[0])] if path else ["(no path)"]
-    for node in path[1:]:
-        label, forward = edge_words(node)
-        parts += [f"-{label}->" if forward else f"<-{label}-", node_words(node)]
-    return " ".join(parts)
+    return " ".join(filter(None, chain.from_iterable(path_steps(path)))) or "(no path)"

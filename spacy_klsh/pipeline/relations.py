@@ -129,7 +129,7 @@ def register_extensions(attr: str = DEFAULT_ATTR) -> None:
     """
     ours: dict[str, dict[str, Any]] = {
         attr: {
-            "getter": partial(_get_relations, attr=attr),
+            "getter": partial(read_relations, attr=attr),
             "setter": partial(_set_relations, attr=attr),
         },
         f"{attr}_data": {"default": None},
@@ -156,7 +156,7 @@ def _is_free(name: str, wanted: dict[str, Any]) -> bool:
     getter = present[2]
     return (
         isinstance(getter, partial)
-        and getter.func is _get_relations
+        and getter.func is read_relations
         and getter.keywords == wanted["getter"].keywords
     )
 
@@ -174,6 +174,25 @@ def read_records(doc: Doc, attr: str = DEFAULT_ATTR) -> list[Record] | None:
         )
         for relation in data
     ]
+
+
+def read_relations(doc: Doc, attr: str = DEFAULT_ATTR) -> tuple[Relation, ...]:
+    """What ``doc._.<attr>`` gives; an argument outside the text is counted as skipped."""
+    records = read_records(doc, attr) or []
+    evidence = doc._.get(f"{attr}_evidence")
+    if evidence is None or len(evidence) != len(records):
+        evidence = [None] * len(records)
+    found = [relation_of(doc, *both) for both in zip(records, evidence, strict=True)]
+    relations = tuple(relation for relation in found if relation is not None)
+    unaligned = len(records) - len(relations)
+    if unaligned:
+        doc._.set(f"{attr}_skipped", {**read_skipped(doc, attr), "unaligned_relations": unaligned})
+    return relations
+
+
+def read_skipped(doc: Doc, attr: str = DEFAULT_ATTR) -> dict[str, int]:
+    """How much was left out, by reason."""
+    return doc._.get(f"{attr}_skipped") or {}
 
 
 def write_records(
@@ -226,20 +245,6 @@ def relation_of(doc: Doc, record: Record, evidence: EvidenceData | None) -> Rela
     relation = Relation(record.label, record.score, arguments)
     relation._evidence = evidence
     return relation
-
-
-def _get_relations(doc: Doc, attr: str) -> tuple[Relation, ...]:
-    records = read_records(doc, attr) or []
-    evidence = doc._.get(f"{attr}_evidence")
-    if evidence is None or len(evidence) != len(records):
-        evidence = [None] * len(records)
-    found = [relation_of(doc, *both) for both in zip(records, evidence, strict=True)]
-    relations = tuple(relation for relation in found if relation is not None)
-    unaligned = len(records) - len(relations)
-    if unaligned:
-        skipped = doc._.get(f"{attr}_skipped") or {}
-        doc._.set(f"{attr}_skipped", {**skipped, "unaligned_relations": unaligned})
-    return relations
 
 
 def _span(doc: Doc, argument: Argument) -> Span | None:
