@@ -44,7 +44,7 @@ def explain(
     component.n_evidence = n_references
     try:
         doc = nlp(content)
-        missed = near_misses(component, doc)[:misses]
+        missed = near_misses(component, doc, misses)
     except (ValueError, ImportError) as error:
         stop(error)
     relations, skipped = read_relations(doc, component.attr), read_skipped(doc, component.attr)

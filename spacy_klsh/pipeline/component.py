@@ -91,8 +91,8 @@ class RelationExtractor(Pipe):
     ) -> None:
         if direction not in DIRECTIONS:
             raise ValueError(f"direction is {direction!r}; choose one of {', '.join(DIRECTIONS)}.")
-        if n_evidence < 0:
-            raise ValueError(f"n_evidence is {n_evidence}; give a number of references, or 0.")
+        if not isinstance(n_evidence, int) or n_evidence < 0:
+            raise ValueError(f"n_evidence is {n_evidence!r}; give a number of references, or 0.")
         register_extensions(attr)
         self.vocab = vocab
         self.name = name
@@ -157,18 +157,15 @@ class RelationExtractor(Pipe):
         views = [self.views(doc, found) for doc, found in zip(docs, candidates, strict=True)]
         compared = compare(self, views)
         ends = np.cumsum([len(found) for found in candidates])
-        parts = np.split(compared.each, ends[:-1])
-        thresholds = self.effective_thresholds
+        thresholds, probabilities = self.effective_thresholds, compared.each
         records = [
-            self.scheme.records(found, part, thresholds)
-            for found, part in zip(candidates, parts, strict=True)
+            self.scheme.records(found, probabilities[end - len(found) : end], thresholds)
+            for found, end in zip(candidates, ends, strict=True)
         ]
-        evidence: Sequence[list[EvidenceData] | None] = [None] * len(docs)
-        if self.n_evidence:
-            evidence = explain(self, compared, candidates, records)
+        evidence = explain(self, compared, candidates, records)
         return [
-            Prediction(found, dict(pairs.skipped), why)
-            for found, pairs, why in zip(records, candidates, evidence, strict=True)
+            Prediction(chosen, dict(found.skipped), why)
+            for chosen, found, why in zip(records, candidates, evidence, strict=True)
         ]
 
     def candidates_of(self, doc: Doc) -> Candidates:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from html import escape
 from typing import NamedTuple
@@ -91,7 +91,8 @@ def draw(text: Span, entities: Sequence[Span], arcs: Sequence[Arc], *, width: fl
     """An ``<svg>`` of `text` in rows of `width`; every arc has a lane of its own."""
     from_right = is_from_right(text.text)
     sizes = _sizes(text, entities, arcs)
-    rows = [_Row(tokens) for tokens in _wrapped(text, sizes, width - 2 * EDGE)]
+    inner = {i for span in entities for i in range(span.start, span.end - 1)}
+    rows = [_Row(tokens) for tokens in _wrapped(text, inner, sizes, width - 2 * EDGE)]
     width = max([width, *(_length(text, row.tokens, sizes) + 2 * EDGE for row in rows)])
     for row in rows:
         _place(row, text, sizes, width, from_right)
@@ -104,11 +105,12 @@ def draw(text: Span, entities: Sequence[Span], arcs: Sequence[Arc], *, width: fl
         _assign_lanes(row, width)
         row.top = top
         top = row.bottom
-    inner = "".join(part for row in rows for part in _row_svg(row, text, entities, width))
+    parts = [part for row in rows for part in _row_svg(row, text, entities, width)]
     told = clean("; ".join(repr(arc.relation) for arc in arcs))
+    css = "rtl" if from_right else "ltr"
     return (
         f'<svg viewBox="0 0 {width:.0f} {top:.0f}" width="{width:.0f}" height="{top:.0f}" '
-        f'class="{"rtl" if from_right else "ltr"}" role="img"><title>{told}</title>{inner}</svg>'
+        f'class="{css}" role="img"><title>{told}</title>{"".join(parts)}</svg>'
     )
 
 
@@ -132,8 +134,13 @@ def _length(text: Span, tokens: Sequence[int], sizes: Mapping[int, float]) -> fl
     return sum(sizes[i] + _gap(text.doc[i]) for i in tokens)
 
 
-def _wrapped(text: Span, sizes: Mapping[int, float], width: float) -> Iterator[list[int]]:
-    """Tokens of each row: broken at spaces, and anywhere in what is long without one."""
+def _wrapped(
+    text: Span, inner: Set[int], sizes: Mapping[int, float], width: float
+) -> Iterator[list[int]]:
+    """Tokens of each row: broken at spaces, but not behind `inner` tokens of an entity.
+
+    What is longer than half a row is broken anywhere.
+    """
     row: list[int] = []
     chunk: list[int] = []
     for token in text:
@@ -141,8 +148,8 @@ def _wrapped(text: Span, sizes: Mapping[int, float], width: float) -> Iterator[l
         if row and _length(text, [*row, *chunk], sizes) > width:
             yield row
             row = []
-        is_last = token.whitespace_ or token.is_space or token.i == text.end - 1
-        if is_last or _length(text, chunk, sizes) > width / 2:
+        may_end = (token.whitespace_ or token.is_space) and token.i not in inner
+        if may_end or token.i == text.end - 1 or _length(text, chunk, sizes) > width / 2:
             row += chunk
             chunk = []
     if row:
@@ -241,8 +248,8 @@ def _row_svg(row: _Row, text: Span, entities: Sequence[Span], width: float) -> I
         token = text.doc[i]
         if not token.is_space:
             yield _text("word", (left + right) / 2, row.baseline, token.text, SIZE)
-    for segment in row.segments:
-        yield _segment_svg(segment, row, width)
+    yield from (_line(segment, row) for segment in row.segments)
+    yield from (_chip(segment, row, width) for segment in row.segments)  # above all lines
 
 
 def _text(css: str, x: float, y: float, text: str, size: float) -> str:
@@ -253,10 +260,13 @@ def _text(css: str, x: float, y: float, text: str, size: float) -> str:
     )
 
 
-def _segment_svg(segment: _Segment, row: _Row, width: float) -> str:
-    start, end = segment.x
-    foot = row.baseline - SIZE - 3
-    y = row.top + (row.n_lanes - segment.lane - 0.5) * LANE
+def _height(segment: _Segment, row: _Row) -> float:
+    return row.top + (row.n_lanes - segment.lane - 0.5) * LANE
+
+
+def _line(segment: _Segment, row: _Row) -> str:
+    """From a dot at the head up to the lane, along, and down to a tip at the tail."""
+    (start, end), y, foot = segment.x, _height(segment, row), row.baseline - SIZE - 3
     turn = max(min(8.0, abs(end - start) / 2), 0.1) * (1 if end > start else -1)
     line, marks = f"M{start:.1f} {y:.1f}", ""
     if segment.ends[0] is not None:
@@ -267,10 +277,13 @@ def _segment_svg(segment: _Segment, row: _Row, width: float) -> str:
     else:
         line += f"H{end - turn:.1f}Q{end:.1f} {y:.1f} {end:.1f} {y + 8:.1f}V{foot - 6:.1f}"
         marks += f'<path class="tip" d="M{end - 4.5:.1f} {foot - 7:.1f}h9l-4.5 8z"/>'
-    left, right = segment.chip(width)
+    return f'<g class="arc {segment.arc.css}"><path class="line" d="{line}"/>{marks}</g>'
+
+
+def _chip(segment: _Segment, row: _Row, width: float) -> str:
+    (left, right), y = segment.chip(width), _height(segment, row)
     return (
         f'<a href="#r{segment.arc.number}" class="arc {segment.arc.css}">'
-        f'<path class="line" d="{line}"/>{marks}'
         f'<rect class="chip" x="{left:.1f}" y="{y - 9:.1f}" width="{right - left:.1f}" '
         f'height="18" rx="9"/>'
         f"{_text('name', (left + right) / 2, y + 3.8, segment.label, SMALL)}</a>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -64,8 +64,10 @@ def explain(
     compared: Compared,
     candidates: Sequence[Candidates],
     records: Sequence[Sequence[Record]],
-) -> list[list[EvidenceData]]:
+) -> list[list[EvidenceData] | None]:
     """Evidence for the records that were made of each Doc's candidates, as it is stored.
+
+    None for every Doc if ``component.n_evidence`` is 0.
 
     Parameters
     ----------
@@ -74,6 +76,8 @@ def explain(
     candidates, records
         One of each for every Doc.
     """
+    if not component.n_evidence:
+        return [None] * len(records)
     ends = np.cumsum([len(found) for found in candidates])
     rows, turned, labels = [], [], []
     for found, wanted, end in zip(candidates, records, ends.tolist(), strict=True):
@@ -168,15 +172,15 @@ class NearMiss(NamedTuple):
     threshold: float
 
 
-def near_misses(component: RelationExtractor, doc: Doc) -> list[NearMiss]:
-    """What `doc` might have been annotated with, the likeliest first; writes nothing."""
+def near_misses(component: RelationExtractor, doc: Doc, limit: int = 5) -> list[NearMiss]:
+    """The likeliest of what was not attached to `doc`, at most `limit`; writes nothing."""
     candidates = component.candidates_of(doc)
     compared = compare(component, [component.views(doc, candidates)])
     thresholds = component.effective_thresholds
-    attached = component.scheme.records(candidates, compared.each, thresholds)
+    attached = set(component.scheme.records(candidates, compared.each, thresholds))
     best = component.scheme.records(candidates, compared.each, dict.fromkeys(thresholds, 0.0))
     missed = [record for record in best if record not in attached and record.score > 0]
-    missed.sort(key=lambda record: -record.score)
+    missed = sorted(missed, key=lambda record: -record.score)[:limit]
     (evidence,) = explain(component, compared, [candidates], [missed])
-    found = [relation_of(doc, *both) for both in zip(missed, evidence, strict=True)]
+    found = map(relation_of, repeat(doc), missed, evidence or repeat(None))
     return [NearMiss(relation, thresholds[relation.label]) for relation in found if relation]

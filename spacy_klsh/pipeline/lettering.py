@@ -37,7 +37,8 @@ def visual_order(words: Sequence[str], *, from_right: bool) -> list[int]:
     sides = _sides(words, from_right)
     order: list[int] = []
     for side, run in groupby(range(len(words)), key=sides.__getitem__):
-        order += run if side == from_right else reversed(list(run))
+        places = list(run)
+        order += places if side == from_right else places[::-1]
     return order[::-1] if from_right else order
 
 
