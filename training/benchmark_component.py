@@ -20,6 +20,7 @@ from spacy.training import Example
 from spacy_klsh.classifiers.encoded import Encoded
 from spacy_klsh.pipeline.candidates import Candidates
 from spacy_klsh.pipeline.component import Prediction, RelationExtractor
+from spacy_klsh.pipeline.explanation import Compared, explain
 from spacy_klsh.similarity import SymbolTable, own_similarity
 from spacy_klsh.structures import concat_views, distinct, take
 
@@ -132,12 +133,20 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
     with watch.time("bits"):
         codes = hashing.encode(gram)
     with watch.time("classifier"):
-        probabilities = extractor.classifier.predict_proba(Encoded(codes, None, views))[rows]
+        probabilities = extractor.classifier.predict_proba(Encoded(codes, None, views))
     with watch.time("annotation"):
-        parts = np.split(probabilities, np.cumsum([len(found) for found in candidates])[:-1])
+        compared = Compared(views, rows, gram, probabilities)
+        parts = np.split(compared.each, np.cumsum([len(found) for found in candidates])[:-1])
         thresholds = extractor.effective_thresholds
-        predictions = [
-            Prediction(scheme.records(found, part, thresholds), dict(found.skipped))
+        records = [
+            scheme.records(found, part, thresholds)
             for found, part in zip(candidates, parts, strict=True)
+        ]
+    with watch.time("evidence"):
+        evidence = explain(extractor, compared, candidates, records)
+    with watch.time("annotation"):
+        predictions = [
+            Prediction(chosen, dict(found.skipped), why)
+            for chosen, found, why in zip(records, candidates, evidence, strict=True)
         ]
         extractor.set_annotations(docs, predictions)

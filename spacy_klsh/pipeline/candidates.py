@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -67,7 +67,7 @@ class Candidates:
         named = zip(self.roles, row, strict=True)
         return tuple(Argument.of(role, self.entities[j]) for role, j in named if j >= 0)
 
-    def rows_of(self, records: Iterable[Record]) -> list[tuple[int, bool]]:
+    def rows_of(self, records: Sequence[Record]) -> list[tuple[int, bool]]:
         """Row of the candidate that each record was made of, and whether its roles are turned.
 
         Raises
@@ -75,18 +75,23 @@ class Candidates:
         KeyError
             If a record names no candidate.
         """
-        names: dict[Argument, int] = {}
-        for span in self.entities:
-            names.setdefault(Argument.of("", span), len(names))
-        ids = np.array([*(names[Argument.of("", span)] for span in self.entities), -1], np.int64)
+        if not records:
+            return []
+        names: dict[tuple[object, ...], int] = {}
+        ids = [names.setdefault(_name(span), i) for i, span in enumerate(self.entities)]
         rows: dict[tuple[int, ...], int] = {}
-        for i, row in enumerate(ids[self.arguments].tolist()):
+        for i, row in enumerate(np.array([*ids, -1])[self.arguments].tolist()):
             rows.setdefault(tuple(row), i)
         places = []
         for record in records:
-            row = tuple(names[argument._replace(role="")] for argument in record.arguments)
+            row = tuple(names[argument[1:]] for argument in record.arguments)
             places.append((rows[row], False) if row in rows else (rows[row[::-1]], True))
         return places
+
+
+def _name(span: Span) -> tuple[object, ...]:
+    """What an `Argument` tells of a span beside its role."""
+    return Argument.of("", span)[1:]
 
 
 CandidateGenerator: TypeAlias = Callable[..., Candidates]

@@ -110,13 +110,16 @@ def _paths(structures: Structures) -> list[list[str]]:
 def _votes(
     component: RelationExtractor, probabilities: Float32, turned: Sequence[bool]
 ) -> Iterator[dict[str, float]]:
-    likeliest = np.argsort(-probabilities, axis=1, kind="stable").tolist()
-    for order, ranks, vote in zip(turned, likeliest, probabilities.tolist(), strict=True):
-        names = [
+    names = {
+        order: [
             label if tail_first == order or not label else f"{label} (reversed)"
             for label, tail_first in component.scheme.classes
         ]
-        yield {names[k]: vote[k] for k in ranks if vote[k] > 0}
+        for order in (False, True)
+    }
+    likeliest = np.argsort(-probabilities, axis=1, kind="stable").tolist()
+    for order, ranks, vote in zip(turned, likeliest, probabilities.tolist(), strict=True):
+        yield {names[order][k]: vote[k] for k in ranks if vote[k] > 0}
 
 
 def _nearest(
@@ -157,11 +160,12 @@ def _are_shown(
 
     Those without any similarity are never shown.
     """
-    shown = np.zeros(gram.shape, np.bool_)
-    nearest = np.argsort(-gram, axis=1, kind="stable")[:, :n]
-    np.put_along_axis(shown, nearest, True, axis=1)
-    of_label = np.where(np.array(names) == np.array(labels)[:, None], gram, 0)
-    shown[np.arange(len(gram)), of_label.argmax(axis=1)] |= of_label.max(axis=1) > 0
+    every, left, shown = np.arange(len(gram)), gram.copy(), np.zeros(gram.shape, np.bool_)
+    for _ in range(min(n, gram.shape[1])):
+        nearest = left.argmax(axis=1)
+        shown[every, nearest], left[every, nearest] = True, -1.0
+    of_label = np.where(np.array(names) == np.array(labels)[:, None], gram, 0.0)
+    shown[every, of_label.argmax(axis=1)] |= of_label.max(axis=1) > 0
     return shown & (gram > 0)
 
 
