@@ -37,14 +37,16 @@ class Arc(NamedTuple):
 
 @dataclass
 class _Row:
-    """A line of the text: where its tokens stand, and what runs above and below it."""
+    """A line of the text, and what runs above and below it.
+
+    `boxes` holds the left and right end of each token, `levels` how far below the text
+    the label of each entity stands.
+    """
 
     tokens: list[int]
-    boxes: dict[int, tuple[float, float]] = field(default_factory=dict)  # token -> left, right
+    boxes: dict[int, tuple[float, float]] = field(default_factory=dict)
     segments: list[_Segment] = field(default_factory=list)
-    levels: dict[tuple[int, int, str], int] = field(
-        default_factory=dict
-    )  # entity -> below the text
+    levels: dict[tuple[int, int, str], int] = field(default_factory=dict)
     top: float = 0.0
 
     def extent(self, span: Span) -> tuple[float, float] | None:
@@ -227,9 +229,9 @@ def _assign_lanes(row: _Row, width: float) -> None:
         left, right = min(*segment.x, chip[0]) - 5, max(*segment.x, chip[1]) + 5
         free = (k for k, lane in enumerate(lanes) if all(b <= left or right <= a for a, b in lane))
         segment.lane = next(free, len(lanes))
-        lanes[segment.lane : segment.lane + 1] = [
-            [*(lanes[segment.lane] if segment.lane < len(lanes) else ()), (left, right)]
-        ]
+        if segment.lane == len(lanes):
+            lanes.append([])
+        lanes[segment.lane].append((left, right))
 
 
 def _row_svg(row: _Row, text: Span, entities: Sequence[Span], width: float) -> Iterator[str]:

@@ -10,6 +10,7 @@ from spacy.vocab import Vocab
 
 from spacy_klsh import Relation, RelationExtractor
 from spacy_klsh.pipeline.explanation import near_misses
+from spacy_klsh.pipeline.relations import read_records
 from spacy_klsh.structures import take
 
 FOUNDED, WORKS_FOR = PATTERNS[0][0], PATTERNS[2][0]
@@ -321,3 +322,12 @@ def test_near_misses_are_the_best_of_what_was_not_attached(trained):
 
 def test_a_doc_without_pairs_has_no_near_misses(trained, component):
     assert near_misses(component, trained(parsed(trained.vocab, "P:ROOT:0"))) == []
+
+
+def test_a_record_that_names_no_candidate_is_a_key_error(trained, component):
+    doc = trained(parsed(trained.vocab, FOUNDED))
+    other = trained(parsed(trained.vocab, "O:nsubj:1 ran:ROOT:1 near:prep:1 P:pobj:2"))
+    candidates = component.candidates_of(doc)
+    assert candidates.rows_of(read_records(doc)) == [(0, False)]
+    with pytest.raises(KeyError):
+        component.candidates_of(other).rows_of(read_records(doc))
