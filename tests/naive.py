@@ -98,6 +98,29 @@ def subsequence_gram(x, y, **parameters):
     ).reshape(len(x), len(y))
 
 
+def matches(
+    s, t, *, vectors, threshold, attribute_weights=None, sigma=None, interleaved=False, **_
+):
+    """Similar items as (node in s, node in t, similarity, part), in the order of the paths."""
+
+    def similarity(a, b):
+        return symbol_similarity(a, b, vectors=vectors, threshold=threshold)
+
+    def place(k):
+        return (k + 1) // 2 if interleaved else k
+
+    found = []
+    for a, x in enumerate(items(s, interleaved=interleaved)):
+        for b, y in enumerate(items(t, interleaved=interleaved)):
+            value = item_similarity(
+                x, y, similarity=similarity, sigma=sigma, attribute_weights=attribute_weights
+            )
+            part = "edge" if x[1] is None else "node" if x[0] is None else "both"
+            if value > 0:
+                found.append((place(a), place(b), value, part))
+    return sorted(found, key=lambda match: (*match[:2], match[3]))
+
+
 def nearest_bit(row, first, second):
     """RkNN: 1 iff the nearest of `second` is nearer than the nearest of `first`."""
     return int(max(row[k] for k in first) < max(row[k] for k in second))

@@ -19,7 +19,9 @@ from spacy.training import Example
 
 from spacy_klsh.classifiers.encoded import Encoded
 from spacy_klsh.pipeline.candidates import Candidates
+from spacy_klsh.pipeline.comparison import Compared
 from spacy_klsh.pipeline.component import Prediction, RelationExtractor
+from spacy_klsh.pipeline.explanation import explain
 from spacy_klsh.similarity import SymbolTable, own_similarity
 from spacy_klsh.structures import concat_views, distinct, take
 
@@ -121,7 +123,9 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
         candidates = [candidates_of(extractor, doc) for doc in docs]
     with watch.time("extraction"):
         pairs = zip(docs, candidates, strict=True)
-        views = concat_views([extractor.views(doc, found) for doc, found in pairs])
+        judged = [extractor.extract(doc, found) for doc, found in pairs]
+        candidates = [found for found, _ in judged]
+        views = concat_views([views for _, views in judged])
         first, rows = distinct(views)
         views = take(views, first)
     with watch.time("similarity"):
@@ -132,12 +136,20 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
     with watch.time("bits"):
         codes = hashing.encode(gram)
     with watch.time("classifier"):
-        probabilities = extractor.classifier.predict_proba(Encoded(codes, None, views))[rows]
+        probabilities = extractor.classifier.predict_proba(Encoded(codes, None, views))
     with watch.time("annotation"):
-        parts = np.split(probabilities, np.cumsum([len(found) for found in candidates])[:-1])
+        compared = Compared(views, rows, gram, probabilities)
+        parts = np.split(compared.each, np.cumsum([len(found) for found in candidates])[:-1])
         thresholds = extractor.effective_thresholds
-        predictions = [
-            Prediction(scheme.records(found, part, thresholds), dict(found.skipped))
+        attached = [
+            scheme.attached(found, part, thresholds)
             for found, part in zip(candidates, parts, strict=True)
+        ]
+    with watch.time("evidence"):
+        evidence = explain(extractor, compared, candidates, attached)
+    with watch.time("annotation"):
+        predictions = [
+            Prediction([each.record for each in relations], dict(found.skipped), why)
+            for relations, found, why in zip(attached, candidates, evidence, strict=True)
         ]
         extractor.set_annotations(docs, predictions)

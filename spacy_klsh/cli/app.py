@@ -7,6 +7,7 @@ import typer
 from .annotate import annotate
 from .convert import convert
 from .evaluate import evaluate
+from .explain import explain
 from .show import show
 from .warmup import warmup
 
@@ -17,5 +18,5 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
-for command in (annotate, evaluate, convert, show, warmup):
+for command in (annotate, explain, evaluate, convert, show, warmup):
     app.command()(command)

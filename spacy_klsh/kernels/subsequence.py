@@ -4,21 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..similarity import SymbolTable, own_similarity
+from ..similarity import SymbolTable, own_similarity, symbol_similarity
 from ..structures import Float32, Int32, Int64, Structures, Views
 from .chains import cross_matches, own_matches, sum_subsequences
 
 Float64 = NDArray[np.float64]
 
-
 MAX_WEIGHT = 1e6
 MAX_SIGMA = 100.0  # float32 holds products of many pairs of them
 N_LANES = 64
+
+
+class Matches(NamedTuple):
+    """Pairs of similar items of many pairs of paths, in the order of the paths.
+
+    Parameters
+    ----------
+    offsets : int64 array (n + 1,)
+        Pair ``i`` of paths owns the rows ``offsets[i]:offsets[i + 1]`` of the others.
+    own, other : int64 arrays
+        Places of the items' nodes in the one path and in the other.
+    similarity : float32 array
+        c, always above 0.
+    part : list of str
+        What is one item: the ``node`` itself or the ``edge`` that enters it if
+        interleaved, else ``both``.
+    """
+
+    offsets: Int64
+    own: Int64
+    other: Int64
+    similarity: Float32
+    part: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +148,41 @@ class SubsequenceKernel:
             ends = np.array([0, len(match)])
             out[lanes] = sum_subsequences(ids, ends, match, decay, length_weights)[0]
         return out
+
+    def matches(self, x: Views, y: Views) -> Matches:
+        """The similar items of each path of `x` and the one of `y` in the same place."""
+        x_paths, y_paths = x[self.view], y[self.view]
+        widths = y_paths.lengths
+        n_cells = x_paths.lengths * widths
+        pairs = np.repeat(np.arange(len(n_cells)), n_cells)
+        own, other = np.divmod(
+            np.arange(len(pairs)) - np.repeat(np.cumsum(n_cells) - n_cells, n_cells), widths[pairs]
+        )
+        parts, values = self._item_values(x_paths, y_paths, own, other, pairs)
+        cells, columns = np.nonzero(values)
+        return Matches(
+            np.searchsorted(pairs[cells], np.arange(len(n_cells) + 1)),
+            own[cells],
+            other[cells],
+            values[cells, columns],
+            [parts[column] for column in columns.tolist()],
+        )
+
+    def _item_values(
+        self, x: Structures, y: Structures, own: Int64, other: Int64, pairs: Int64
+    ) -> tuple[tuple[str, ...], Float32]:
+        """Names of the parts, and c of those of chosen nodes, float32 (n_cells, n_parts)."""
+        weights, _, _ = self._numbers(x)
+        x_nodes, y_nodes = x.nodes[x.offsets[pairs] + own], y.nodes[y.offsets[pairs] + other]
+        similarity = symbol_similarity(x, y, threshold=self.threshold)[x_nodes, y_nodes]
+        edges = similarity[:, 0] * (self._sigma(x)[x_nodes[:, 0]] * self._sigma(y)[y_nodes[:, 0]])
+        nodes = np.zeros_like(edges)
+        for k, weight in enumerate(weights):  # in this order: no value depends on the others
+            nodes += weight * similarity[:, k + 1]
+        if not self.interleaved:
+            return ("both",), (edges * nodes)[:, None]
+        edges[(own == 0) | (other == 0)] = 0.0  # no edge enters the first node
+        return ("edge", "node"), np.stack([edges, nodes], axis=1)
 
     def _numbers(self, structures: Structures) -> tuple[Float32, float, Float64]:
         n_attributes = structures.nodes.shape[1] - 1

@@ -16,10 +16,12 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from ..classifiers.encoded import Encoded
 from ..classifiers.one_vs_rest import OneVsRest
-from ..structures import Views, concat_views, distinct, take
+from ..structures import Float32, Views, take
 from .candidates import CandidateGenerator, Candidates
+from .comparison import compare
+from .evidence import EvidenceData
+from .explanation import explain
 from .labels import LabelScheme
 from .persistence import from_bytes, from_disk, to_bytes, to_disk
 from .relations import Record, register_extensions, write_records
@@ -35,6 +37,7 @@ class Prediction(NamedTuple):
 
     records: list[Record]
     skipped: dict[str, int]
+    evidence: list[EvidenceData] | None = None
 
 
 class RelationExtractor(Pipe):
@@ -58,6 +61,8 @@ class RelationExtractor(Pipe):
         Labels whose head and tail may change places.
     negative_labels : list of str
         Gold labels that mean "no relation".
+    n_evidence : int
+        Most similar references to store with each relation as its evidence; 0: no evidence.
     seed : int
         Of the reference set, the bits and the classifier.
     on_error : {"raise", "skip"}
@@ -93,12 +98,15 @@ class RelationExtractor(Pipe):
         direction: str = "ordered",
         symmetric_labels: Sequence[str] = (),
         negative_labels: Sequence[str] = (),
+        n_evidence: int = 3,
         seed: int = 0,
         on_error: str = "raise",
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         if on_error not in ("raise", "skip"):
             raise ValueError(f"on_error is {on_error!r}; choose raise or skip.")
+        if not isinstance(n_evidence, int) or n_evidence < 0:
+            raise ValueError(f"n_evidence is {n_evidence!r}; give a number of references, or 0.")
         scheme = LabelScheme(
             direction=direction,
             exclusive=exclusive_classes,
@@ -110,6 +118,7 @@ class RelationExtractor(Pipe):
         self.name = name
         self.attr = attr
         self.threshold = _checked_threshold(threshold)
+        self.n_evidence = n_evidence
         self.seed = seed
         self.on_error = on_error
         self.candidates = candidates
@@ -184,15 +193,17 @@ class RelationExtractor(Pipe):
         self._check_trained()
         judged = [self.judged(doc) for doc in docs]
         candidates = [found for found, _ in judged]
-        probabilities = self.probabilities([views for _, views in judged])
+        compared = compare(self, [views for _, views in judged])
         ends = np.cumsum([len(found) for found in candidates])
-        thresholds = self.effective_thresholds
-        return [
-            Prediction(
-                self.scheme.records(found, probabilities[end - len(found) : end], thresholds)[0],
-                dict(found.skipped),
-            )
+        thresholds, probabilities = self.effective_thresholds, compared.each
+        attached = [
+            self.scheme.attached(found, probabilities[end - len(found) : end], thresholds)
             for found, end in zip(candidates, ends, strict=True)
+        ]
+        evidence = explain(self, compared, candidates, attached)
+        return [
+            Prediction([relation.record for relation in relations], dict(found.skipped), why)
+            for relations, found, why in zip(attached, candidates, evidence, strict=True)
         ]
 
     def _check_trained(self) -> None:
@@ -226,19 +237,9 @@ class RelationExtractor(Pipe):
         candidates = self.candidates(doc, ordered=ordered)
         return candidates.where(np.zeros(len(candidates), bool), "no_path")
 
-    def probabilities(self, views: Sequence[Views]) -> Any:
-        """Class probabilities of all candidates in `views`, float32 (n, n_classes).
-
-        Equal candidates are looked at once.
-        """
-        views = [view for view in views if len(view["path"])]
-        if not views:
-            return np.zeros((0, len(self.scheme.classes)), np.float32)
-        joined = concat_views(views)
-        first, rows = distinct(joined)
-        unique = take(joined, first)
-        encoded = Encoded(self.hashing.transform(unique), None, unique)
-        return self.classifier.predict_proba(encoded)[rows]
+    def probabilities(self, views: Sequence[Views]) -> Float32:
+        """Class probabilities of all candidates in `views`, float32 (n, n_classes)."""
+        return compare(self, views).each
 
     @property
     def effective_thresholds(self) -> dict[str, float]:
@@ -250,7 +251,9 @@ class RelationExtractor(Pipe):
     def set_annotations(self, docs: Sequence[Doc], predictions: Sequence[Prediction]) -> None:
         """Write predictions to ``doc._.<attr>``; replaces what an earlier call wrote."""
         for doc, prediction in zip(docs, predictions, strict=True):
-            write_records(doc, prediction.records, self.attr, prediction.skipped)
+            write_records(
+                doc, prediction.records, self.attr, prediction.skipped, prediction.evidence
+            )
             for reason, count in prediction.skipped.items():
                 if reason not in self.report:
                     logger.info("%s skips pairs: %s", self.name, reason)

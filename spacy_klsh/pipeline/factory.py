@@ -27,6 +27,7 @@ DEFAULT_CONFIG = {
     "direction": "ordered",
     "symmetric_labels": NO_LABELS,
     "negative_labels": NO_LABELS,
+    "n_evidence": 3,
     "seed": 0,
     "on_error": "raise",
     "candidates": {"@misc": "spacy-klsh.entity_pairs.v1"},
@@ -62,6 +63,7 @@ def make_klsh_relations(
     direction: str,
     symmetric_labels: List[str],  # noqa: UP006
     negative_labels: List[str],  # noqa: UP006
+    n_evidence: int,
     seed: int,
     on_error: str,
     candidates: Maker,
@@ -89,6 +91,7 @@ def make_klsh_relations(
         direction=direction,
         symmetric_labels=symmetric_labels,
         negative_labels=negative_labels,
+        n_evidence=n_evidence,
         seed=seed,
         on_error=on_error,
         candidates=candidates,

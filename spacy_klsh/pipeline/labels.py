@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,14 @@ DIRECTIONS = ("ordered", "label", "none")
 Lost: TypeAlias = "Counter[tuple[str, str]]"
 
 MIN_GOLD = 20
+
+
+class Attached(NamedTuple):
+    """A relation, the row of its candidate, and whether that has head and tail exchanged."""
+
+    record: Record
+    row: int
+    turned: bool
 
 
 @dataclass(frozen=True)
@@ -131,7 +139,7 @@ class LabelScheme:
             for role in candidates.roles
         )
 
-    def attached(self, probabilities: Float32, thresholds: Mapping[str, float]) -> Bool:
+    def reached(self, probabilities: Float32, thresholds: Mapping[str, float]) -> Bool:
         """Which classes reach the threshold of their label, bool (n, n_classes).
 
         Exclusive: the best label of a candidate alone; class 0 is never attached.
@@ -143,10 +151,10 @@ class LabelScheme:
             reached &= np.arange(probabilities.shape[1]) == best[:, None]
         return reached
 
-    def records(
+    def attached(
         self, candidates: Candidates, probabilities: Float32, thresholds: Mapping[str, float]
-    ) -> tuple[list[Record], list[int]]:
-        """Relations that are attached, and the candidate that each comes from.
+    ) -> list[Attached]:
+        """Relations that reach their thresholds, in the order of the candidates.
 
         Of the two orders of a symmetric label the more probable one stays.
 
@@ -157,16 +165,16 @@ class LabelScheme:
         thresholds : mapping of label to float
         """
         classes = self.classes
-        kept: dict[Record, tuple[Record, int]] = {}
-        for i, k in np.argwhere(self.attached(probabilities, thresholds)).tolist():
+        kept: dict[Record, Attached] = {}
+        for i, k in np.argwhere(self.reached(probabilities, thresholds)).tolist():
             label, turned = classes[k]
             row = candidates.arguments[i][::-1] if turned else candidates.arguments[i]
             score = float(probabilities[i, k])
             record = self.plain(Record(label, score, candidates.record_arguments(row)))
             key = record._replace(score=0.0)
-            if key not in kept or kept[key][0].score < score:
-                kept[key] = record, i
-        return [record for record, _ in kept.values()], [i for _, i in kept.values()]
+            if key not in kept or kept[key].record.score < score:
+                kept[key] = Attached(record, i, turned)
+        return list(kept.values())
 
 
 def in_order(record: Record) -> Record:
@@ -195,7 +203,7 @@ def choose_thresholds(
     y, lost
         As `LabelScheme.targets` gives them.
     """
-    best = scheme.attached(probabilities, dict.fromkeys(scheme.labels, 0.0))
+    best = scheme.reached(probabilities, dict.fromkeys(scheme.labels, 0.0))
     names = np.array([label for label, _ in scheme.classes])
 
     def choose(columns: Bool, n_lost: int) -> float:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 
+from .evidence import Evidence, EvidenceData
+
 DEFAULT_ATTR = "relations"
 
 
@@ -22,7 +24,8 @@ class Relation:
     arguments : mapping of role to Span, optional
         Or name the two common roles directly with `head` and `tail`.
 
-    Two relations are equal if label, score, roles and character offsets are.
+    Two relations are equal if label, score, roles and character offsets are. A predicted
+    one also has `evidence`, unless the component stores none.
 
     Examples
     --------
@@ -32,7 +35,7 @@ class Relation:
     Relation('FOUNDED', 1.0, head='Ada Park', tail='Lumen')
     """
 
-    __slots__ = ("arguments", "label", "score")
+    __slots__ = ("_evidence", "arguments", "label", "score")
 
     def __init__(
         self,
@@ -46,6 +49,7 @@ class Relation:
         named = {"head": head, "tail": tail}
         self.label = label
         self.score = float(score)
+        self._evidence: EvidenceData | None = None
         self.arguments: dict[str, Span] = {
             **(arguments or {}),
             **{role: span for role, span in named.items() if span is not None},
@@ -71,6 +75,11 @@ class Relation:
     def tail(self) -> Span:
         """The argument with the role ``tail``."""
         return self.arguments["tail"]
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """Why it was predicted; None for gold relations."""
+        return None if self._evidence is None else Evidence.from_data(self._evidence)
 
     def _key(self) -> tuple[Any, ...]:
         offsets = [(role, s.start_char, s.end_char) for role, s in sorted(self.arguments.items())]
@@ -111,10 +120,11 @@ class Record(NamedTuple):
 
 
 def register_extensions(attr: str = DEFAULT_ATTR) -> None:
-    """Give every Doc ``doc._.<attr>``, ``<attr>_data`` and ``<attr>_skipped``.
+    """Give every Doc ``doc._.<attr>``, and ``<attr>_data``, ``_evidence`` and ``_skipped``.
 
     ``<attr>`` reads and takes `Relation` objects; ``<attr>_data`` holds them as plain
-    lists and dicts with character offsets (None: never annotated); ``<attr>_skipped``
+    lists and dicts with character offsets (None: never annotated), ``<attr>_evidence``
+    the evidence of each of them in the same way (None: there is none); ``<attr>_skipped``
     counts what the component had to leave out, by reason (None: never processed).
 
     Raises
@@ -124,10 +134,11 @@ def register_extensions(attr: str = DEFAULT_ATTR) -> None:
     """
     ours: dict[str, dict[str, Any]] = {
         attr: {
-            "getter": partial(_get_relations, attr=attr),
+            "getter": partial(read_relations, attr=attr),
             "setter": partial(_set_relations, attr=attr),
         },
         f"{attr}_data": {"default": None},
+        f"{attr}_evidence": {"default": None},
         f"{attr}_skipped": {"default": None},
     }
     taken = [name for name, wanted in ours.items() if not _is_free(name, wanted)]
@@ -150,7 +161,7 @@ def _is_free(name: str, wanted: dict[str, Any]) -> bool:
     getter = present[2]
     return (
         isinstance(getter, partial)
-        and getter.func is _get_relations
+        and getter.func is read_relations
         and getter.keywords == wanted["getter"].keywords
     )
 
@@ -170,13 +181,33 @@ def read_records(doc: Doc, attr: str = DEFAULT_ATTR) -> list[Record] | None:
     ]
 
 
+def read_relations(doc: Doc, attr: str = DEFAULT_ATTR) -> tuple[Relation, ...]:
+    """What ``doc._.<attr>`` gives; an argument outside the text is counted as skipped."""
+    records = read_records(doc, attr) or []
+    evidence = doc._.get(f"{attr}_evidence")
+    if evidence is None or len(evidence) != len(records):
+        evidence = [None] * len(records)
+    found = [relation_of(doc, *both) for both in zip(records, evidence, strict=True)]
+    relations = tuple(relation for relation in found if relation is not None)
+    unaligned = len(records) - len(relations)
+    if unaligned:
+        doc._.set(f"{attr}_skipped", {**read_skipped(doc, attr), "unaligned_relations": unaligned})
+    return relations
+
+
+def read_skipped(doc: Doc, attr: str = DEFAULT_ATTR) -> dict[str, int]:
+    """How much was left out, by reason."""
+    return doc._.get(f"{attr}_skipped") or {}
+
+
 def write_records(
     doc: Doc,
     records: Iterable[Record],
     attr: str = DEFAULT_ATTR,
     skipped: Mapping[str, int] | None = None,
+    evidence: list[EvidenceData] | None = None,
 ) -> None:
-    """Store relations, replacing what was there, and the counts of what was skipped."""
+    """Store relations and their evidence, replacing what was there, and counts of the skipped."""
     data = [
         {
             "label": record.label,
@@ -186,6 +217,7 @@ def write_records(
         for record in records
     ]
     doc._.set(f"{attr}_data", data)
+    doc._.set(f"{attr}_evidence", evidence)
     if skipped is not None:
         doc._.set(f"{attr}_skipped", dict(skipped))
 
@@ -207,20 +239,17 @@ def find_argument(argument: Argument, entities: Sequence[Span]) -> int:
     )
 
 
-def _get_relations(doc: Doc, attr: str) -> tuple[Relation, ...]:
-    relations = []
-    unaligned = 0
-    for record in read_records(doc, attr) or ():
-        spans = {argument.role: _span(doc, argument) for argument in record.arguments}
-        found = {role: span for role, span in spans.items() if span is not None}
-        if len(found) == len(spans):
-            relations.append(Relation(record.label, record.score, found))
-        else:
-            unaligned += 1
-    if unaligned:
-        skipped = doc._.get(f"{attr}_skipped") or {}
-        doc._.set(f"{attr}_skipped", {**skipped, "unaligned_relations": unaligned})
-    return tuple(relations)
+def relation_of(doc: Doc, record: Record, evidence: EvidenceData | None) -> Relation | None:
+    """The relation that `record` stands for; None if an argument lies outside `doc`."""
+    arguments = {}
+    for argument in record.arguments:
+        span = _span(doc, argument)
+        if span is None:
+            return None
+        arguments[argument.role] = span
+    relation = Relation(record.label, record.score, arguments)
+    relation._evidence = evidence
+    return relation
 
 
 def _span(doc: Doc, argument: Argument) -> Span | None:

@@ -119,6 +119,17 @@ def test_ordered_gold_never_takes_the_candidate_of_the_other_order():
     assert lost == {("unreachable", "FOUNDED"): 1}
 
 
+def attached(scheme, candidates, probabilities, thresholds):
+    """Records, and rows of their candidates; what is turned names its spans turned."""
+    found = scheme.attached(candidates, probabilities, thresholds)
+    for record, row, turned in found:
+        named = candidates.record_arguments(candidates.arguments[row])
+        order = [a.start for a in (named[::-1] if turned else named)]
+        plain = [a.start for a in record.arguments]
+        assert plain == (sorted(order) if scheme.is_symmetric(record.label) else order)
+    return [each.record for each in found], [each.row for each in found]
+
+
 SETTINGS = st.fixed_dictionaries(
     {
         "exclusive": st.booleans(),
@@ -135,15 +146,13 @@ def test_what_was_predicted_is_what_its_targets_predict(direction, settings, dat
     drawn = data.draw(st.lists(st.floats(0, 1, width=32), min_size=shape[0] * shape[1]))
     probabilities = np.array(drawn[: shape[0] * shape[1]], np.float32).reshape(shape)
     limits = dict.fromkeys(LABELS, 0.5)
-    records, rows = scheme.records(candidates, probabilities, limits)
+    records, rows = attached(scheme, candidates, probabilities, limits)
     y, lost = scheme.targets(candidates, records)
-    again, _ = scheme.records(candidates, y.astype(np.float32), limits)
+    again, _ = attached(scheme, candidates, y.astype(np.float32), limits)
     if not lost:  # both orders of a symmetric label may compete with others for their pair
         assert {r._replace(score=1.0) for r in records} == set(again)
     assert not (lost and (not settings["exclusive"] or not settings["symmetric"]))
-    for record, row in zip(records, rows, strict=True):
-        named = candidates.record_arguments(candidates.arguments[row])
-        assert {a.start for a in named} == {a.start for a in record.arguments}
+    assert len(records) == len(rows)
 
 
 @directions
@@ -162,7 +171,7 @@ def test_a_symmetric_label_is_gold_in_both_orders_and_predicted_once():
     words = [span.text for span in candidates.entities]
     pairs = [words[i] + words[j] for i, j in candidates.arguments.tolist()]
     probabilities[pairs.index("ab"), 2], probabilities[pairs.index("ba"), 2] = 0.6, 0.9
-    records, rows = scheme.records(candidates, probabilities, dict.fromkeys(LABELS, 0.5))
+    records, rows = attached(scheme, candidates, probabilities, dict.fromkeys(LABELS, 0.5))
     assert records == [relation("LIKES", A, B)._replace(score=pytest.approx(0.9))]
     assert rows == [pairs.index("ba")]
 
@@ -189,7 +198,8 @@ def test_a_label_cannot_be_symmetric_and_negative():
 def test_each_label_on_its_own_is_attached_without_exclusive_classes():
     scheme, candidates = scheme_and_candidates("none", exclusive=False)
     probabilities = np.array([(0, 0.6, 0.7), (0, 0.6, 0.2), (0, 0.1, 0.2)], np.float32)
-    records, rows = scheme.records(candidates, probabilities, {"FOUNDED": 0.5, "LIKES": 0.65})
+    thresholds = {"FOUNDED": 0.5, "LIKES": 0.65}
+    records, rows = attached(scheme, candidates, probabilities, thresholds)
     assert [record.label for record in records] == ["FOUNDED", "LIKES", "FOUNDED"]
     assert rows == [0, 0, 1]
 
@@ -231,7 +241,7 @@ def predicted(rows, thresholds, direction="none"):
     scheme, candidates = scheme_and_candidates(direction)
     probabilities = np.zeros((len(candidates), len(scheme.classes)), np.float32)
     probabilities[: len(rows)] = rows
-    records, _ = scheme.records(candidates, probabilities, thresholds)
+    records, _ = attached(scheme, candidates, probabilities, thresholds)
     return [(r.label, round(r.score, 3), r.arguments[0].start // 2) for r in records]
 
 
@@ -252,20 +262,20 @@ def test_the_best_label_is_attached_where_it_reaches_its_own_threshold(threshold
 def test_scores_are_plain_floats_for_json():
     scheme, candidates = scheme_and_candidates("none")
     rows = np.full((3, 3), 1 / 3, np.float32)
-    (record, *_), _ = scheme.records(candidates, rows, dict.fromkeys(LABELS, 0.1))
+    (record, *_), _ = attached(scheme, candidates, rows, dict.fromkeys(LABELS, 0.1))
     assert type(record.score) is float
 
 
 def test_no_labels_or_no_candidates_give_no_records():
     scheme, candidates = scheme_and_candidates("none", labels=())
-    assert scheme.records(candidates, np.ones((3, 1), np.float32), {}) == ([], [])
+    assert scheme.attached(candidates, np.ones((3, 1), np.float32), {}) == []
     scheme, none = LabelScheme(LABELS), EntityPairs(entity_pairs=[["X", "X"]])(DOC)
     nothing = np.zeros((0, 3), np.float32)
-    assert scheme.records(none, nothing, dict.fromkeys(LABELS, 0.0)) == ([], [])
+    assert scheme.attached(none, nothing, dict.fromkeys(LABELS, 0.0)) == []
 
 
 def f1(scores, correct, n_gold, threshold):
-    """F1 of the predictions that `LabelScheme.records` attaches."""
+    """F1 of the predictions that `LabelScheme.attached` attaches."""
     kept = scores >= np.float32(threshold)
     right = int((kept & correct).sum())
     return 2 * right / (int(kept.sum()) + n_gold) if right else 0.0

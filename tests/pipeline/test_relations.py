@@ -244,7 +244,7 @@ def test_what_is_no_relation_is_refused(doc, value):
 
 
 FOREIGN = ({"default": []}, {"getter": len}, {"getter": len, "setter": setattr}, {"method": len})
-THEIRS = ("theirs", "theirs_data", "theirs_skipped")
+THEIRS = ("theirs", "theirs_data", "theirs_evidence", "theirs_skipped")
 
 
 @pytest.mark.parametrize("foreign", FOREIGN, ids=lambda foreign: "-".join(foreign))

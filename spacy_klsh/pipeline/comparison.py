@@ -1,0 +1,52 @@
+"""What the model finds out about candidates: similarities to the references, probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..classifiers.encoded import Encoded
+from ..structures import Float32, Int64, Views, concat_views, distinct, take
+
+if TYPE_CHECKING:
+    from .component import RelationExtractor
+
+
+class Compared(NamedTuple):
+    """Candidates and what the model finds out about them; equal ones are looked at once.
+
+    Parameters
+    ----------
+    views : Views
+        The distinct candidates.
+    places : int64 array (n,)
+        Row of each candidate among those.
+    gram : float32 array (n_distinct, n_references)
+    probabilities : float32 array (n_distinct, n_classes)
+    """
+
+    views: Views
+    places: Int64
+    gram: Float32
+    probabilities: Float32
+
+    @property
+    def each(self) -> Float32:
+        """Probabilities of all candidates, float32 (n, n_classes)."""
+        return self.probabilities[self.places]
+
+
+def compare(component: RelationExtractor, views: Sequence[Views]) -> Compared:
+    """All candidates in `views`, compared with the references and classified."""
+    views = [view for view in views if len(view["path"])]
+    if not views:
+        nothing = np.zeros((0, len(component.scheme.classes)), np.float32)
+        return Compared({}, np.zeros(0, np.int64), nothing, nothing)
+    joined = concat_views(views)
+    first, places = distinct(joined)
+    unique = take(joined, first)
+    gram = component.hashing.similarities(unique)
+    encoded = Encoded(component.hashing.encode(gram), None, unique)
+    return Compared(unique, places, gram, component.classifier.predict_proba(encoded))

@@ -1,0 +1,143 @@
+"""Why a relation was predicted: its path, the vote, and the references most like it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
+
+Path: TypeAlias = tuple[tuple[str, ...], ...]
+EvidenceData: TypeAlias = Mapping[str, Any]  # plain lists and dicts, see `Evidence.from_data`
+
+
+class Match(NamedTuple):
+    """Two similar items: the places of their nodes in the own and in the reference path.
+
+    `part` tells what of the nodes is similar: the ``node`` itself, the ``edge`` that
+    enters it, or ``both`` where the kernel takes the two as one item.
+    """
+
+    own: int
+    reference: int
+    similarity: float
+    part: str
+
+
+class Neighbour(NamedTuple):
+    """A labelled reference and what it has in common with a candidate.
+
+    `label` is what it was in training (``""``: no relation), `similarity` its kernel
+    value, `path` its nodes as tuples of symbols, the edge first. `matches` are the items
+    that it shares with the candidate.
+    """
+
+    label: str
+    similarity: float
+    path: Path
+    matches: tuple[Match, ...]
+
+    @property
+    def best_matches(self) -> dict[tuple[int, str], Match]:
+        """The best match of each place of the path and part (``node`` or ``edge``)."""
+        best = {}
+        for match in sorted(self.matches, key=lambda match: match.similarity):
+            for part in ("node", "edge") if match.part == "both" else (match.part,):
+                best[match.reference, part] = match
+        return best
+
+
+class Evidence(NamedTuple):
+    """What the prediction for one candidate rests on.
+
+    `path` holds the candidate's nodes as tuples of symbols, the edge first. `vote` maps
+    labels to probabilities, the likeliest first, ``""`` being no relation; labels
+    without any vote are left out. With direction ``label``, ``X (reversed)`` is the
+    label with head and tail exchanged. `nearest` are the most similar references, and in
+    any case the most similar one of the predicted label; none without any similarity.
+
+    Printed, it is a few lines for people to read.
+    """
+
+    path: Path
+    vote: Mapping[str, float]
+    nearest: tuple[Neighbour, ...]
+
+    @classmethod
+    def from_data(cls, data: EvidenceData) -> Evidence:
+        """The evidence that a Doc stores, in few lists for the sake of the garbage collector.
+
+        Paths are their symbols one after the other, ``width`` of them a node, and matches
+        their four values one after the other.
+        """
+        width = data["width"]
+        nearest = tuple(
+            Neighbour(
+                near["label"],
+                near["similarity"],
+                _rows(near["path"], width),
+                tuple(map(Match._make, _rows(near["matches"], 4))),
+            )
+            for near in data["nearest"]
+        )
+        return cls(_rows(data["path"], width), dict(data["vote"]), nearest)
+
+    def vote_words(self) -> list[str]:
+        """Labels with their probabilities, without those that would read 0.00."""
+        return [f"{label_words(label)} {p:.2f}" for label, p in self.vote.items() if p >= 0.005]
+
+    def likeness(self, near: Neighbour, i: int) -> str:
+        """The other word that node `i` of a neighbour is similar to, and how much; or nothing."""
+        match = near.best_matches.get((i, "node"))
+        own = node_words(self.path[match.own]) if match else ""
+        if match is None or own == node_words(near.path[i]):
+            return ""
+        return f"{own} {match.similarity:.2f}"
+
+    def __str__(self) -> str:
+        lines = [path_words(self.path), f"vote: {', '.join(self.vote_words())}"]
+        for near in self.nearest:
+            words = path_words(near.path)
+            lines.append(f"{near.similarity:.2f} {label_words(near.label)}: {words}")
+        return "\n".join(lines)
+
+
+def _rows(values: Sequence[Any], width: int) -> tuple[tuple[Any, ...], ...]:
+    return tuple(tuple(values[i : i + width]) for i in range(0, len(values), width))
+
+
+def label_words(label: str) -> str:
+    """The label, or that there is no relation."""
+    return label or "no relation"
+
+
+def node_words(node: Sequence[str]) -> str:
+    """The values of a node's symbols, each of them once: ``found``, ``found/VERB``, ``ORG``."""
+    values = (symbol.partition("=")[2] for symbol in node[1:])
+    return "/".join(dict.fromkeys(filter(None, values)))
+
+
+def edge_words(node: Sequence[str]) -> tuple[str, bool]:
+    """Label of the edge that enters a node, and whether it points at the node."""
+    edge = node[0].partition("=")[2]
+    return edge[:-1], edge.endswith(">")
+
+
+def path_steps(path: Path) -> list[tuple[str, str]]:
+    """The arrow that enters each node, from governor to child, and the node's words."""
+    steps = []
+    for i, node in enumerate(path):
+        label, forward = edge_words(node)
+        arrow = f"-{label}->" if forward else f"<-{label}-"
+        steps.append((arrow if i else "", node_words(node)))
+    return steps
+
+
+def path_words(path: Path) -> str:
+    """A path on one line.
+
+    Examples
+    --------
+    >>> path_words((("dep=", "label=PERSON"), ("dep=nsubj<", "lemma=run")))
+    'PERSON <-nsubj- run'
+    """
+    return " ".join(filter(None, chain.from_iterable(path_steps(path)))) or "(no path)"

@@ -1,0 +1,157 @@
+"""Evidence for predictions: what the candidate and the references have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise, repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+
+from ..structures import Float32, Int64, Structures, take
+from .candidates import Candidates
+from .comparison import Compared, compare
+from .evidence import EvidenceData
+from .labels import Attached
+from .relations import Relation, relation_of
+
+if TYPE_CHECKING:
+    from ..kernels.subsequence import Matches
+    from .component import RelationExtractor
+
+
+def explain(
+    component: RelationExtractor,
+    compared: Compared,
+    candidates: Sequence[Candidates],
+    attached: Sequence[Sequence[Attached]],
+) -> list[list[EvidenceData] | None]:
+    """Evidence for the relations that were made of each Doc's candidates, as it is stored.
+
+    None for every Doc if ``component.n_evidence`` is 0.
+
+    Parameters
+    ----------
+    compared : Compared
+        The candidates of all Docs, in order.
+    candidates, attached
+        One of each for every Doc.
+    """
+    if not component.n_evidence:
+        return [None] * len(attached)
+    starts = np.cumsum([0, *map(len, candidates)]).tolist()
+    rows = [
+        start + each.row for start, part in zip(starts, attached, strict=False) for each in part
+    ]
+    if not rows:
+        return [[] for _ in attached]
+    every = list(chain.from_iterable(attached))
+    labels, turned = [each.record.label for each in every], [each.turned for each in every]
+    places = compared.places[rows]
+    paths = compared.views[component.hashing.kernel.views[0]][places]
+    evidence = (
+        {"width": paths.nodes.shape[1], "path": path, "vote": vote, "nearest": nearest}
+        for path, vote, nearest in zip(
+            _paths(paths),
+            _votes(component, compared.probabilities[places], turned),
+            _nearest(component, compared, places, labels),
+            strict=True,
+        )
+    )
+    return [[next(evidence) for _ in part] for part in attached]
+
+
+def _paths(structures: Structures) -> list[list[str]]:
+    width = structures.nodes.shape[1]
+    flat = [structures.symbols[symbol] for symbol in structures.nodes.ravel().tolist()]
+    return [flat[start:end] for start, end in pairwise((structures.offsets * width).tolist())]
+
+
+def _votes(
+    component: RelationExtractor, probabilities: Float32, turned: Sequence[bool]
+) -> Iterator[dict[str, float]]:
+    classes = component.scheme.classes
+    turning = {label for label, tail_first in classes if tail_first}
+    names = {
+        order: [
+            f"{label} (reversed)" if label in turning and tail_first != order else label
+            for label, tail_first in classes
+        ]
+        for order in (False, True)
+    }
+    likeliest = np.argsort(-probabilities, axis=1, kind="stable").tolist()
+    for order, ranks, vote in zip(turned, likeliest, probabilities.tolist(), strict=True):
+        yield {names[order][k]: vote[k] for k in ranks if vote[k] > 0}
+
+
+def _nearest(
+    component: RelationExtractor, compared: Compared, places: Int64, labels: Sequence[str]
+) -> list[list[dict[str, Any]]]:
+    hashing, names = component.hashing, component.reference_labels
+    gram = compared.gram[places]
+    own, references = np.nonzero(_are_shown(gram, names, labels, component.n_evidence))
+    order = np.lexsort((-gram[own, references], own))  # stable: equal ones in their order
+    own, references = own[order], references[order]
+    chosen = take(hashing.reference_, references)
+    found = zip(
+        own.tolist(),
+        references.tolist(),
+        gram[own, references].tolist(),
+        _paths(chosen[hashing.kernel.views[0]]),
+        _matches(hashing.kernel.matches(take(compared.views, places[own]), chosen)),
+        strict=True,
+    )
+    nearest: list[list[dict[str, Any]]] = [[] for _ in labels]
+    for i, j, similarity, path, matches in found:
+        label = ", ".join(names[j])
+        nearest[i].append(
+            {"label": label, "similarity": similarity, "path": path, "matches": matches}
+        )
+    return nearest
+
+
+def _matches(matches: Matches) -> list[list[Any]]:
+    columns = (matches.own.tolist(), matches.other.tolist(), matches.similarity.tolist())
+    flat = list(chain.from_iterable(zip(*columns, matches.part, strict=True)))
+    return [flat[start:end] for start, end in pairwise((4 * matches.offsets).tolist())]
+
+
+def _are_shown(
+    gram: Float32, names: Sequence[Sequence[str]], labels: Sequence[str], n: int
+) -> NDArray[np.bool_]:
+    """The `n` most similar of each row, and the most similar one of the row's own label.
+
+    Those without any similarity are never shown.
+    """
+    every, left, shown = np.arange(len(gram)), gram.copy(), np.zeros(gram.shape, np.bool_)
+    for _ in range(min(n, gram.shape[1])):
+        nearest = left.argmax(axis=1)
+        shown[every, nearest], left[every, nearest] = True, -1.0
+    have = {label: [label in named for named in names] for label in set(labels)}
+    of_label = np.where([have[label] for label in labels], gram, 0.0)
+    shown[every, of_label.argmax(axis=1)] |= of_label.max(axis=1) > 0
+    return shown & (gram > 0)
+
+
+class NearMiss(NamedTuple):
+    """The best label of a pair that was not attached, and the threshold that it missed."""
+
+    relation: Relation
+    threshold: float
+
+
+def near_misses(component: RelationExtractor, doc: Doc, limit: int = 5) -> list[NearMiss]:
+    """The likeliest of what was not attached to `doc`, at most `limit`; writes nothing."""
+    candidates, views = component.judged(doc)
+    compared, scheme = compare(component, [views]), component.scheme
+    thresholds = component.effective_thresholds
+    attached = {each.record for each in scheme.attached(candidates, compared.each, thresholds)}
+    best = scheme.attached(candidates, compared.each, dict.fromkeys(thresholds, 0.0))
+    missed = [each for each in best if each.record not in attached and each.record.score > 0]
+    missed = sorted(missed, key=lambda each: -each.record.score)[:limit]
+    (evidence,) = explain(component, compared, [candidates], [missed])
+    records = [each.record for each in missed]
+    found = map(relation_of, repeat(doc), records, evidence or repeat(None))
+    return [NearMiss(relation, thresholds[relation.label]) for relation in found if relation]
