@@ -27,9 +27,7 @@ def test_why_there_is_no_relation(run, model):
 
 def test_what_was_skipped_is_told(run, model):
     shown = run("explain", model, f"{TEXT} Mia Long works for Vexel.").stdout
-    assert "Pairs skipped: entity_labels 2, cross_sentence 4" in shown.replace("\n", "") or (
-        "cross_sentence 4" in shown
-    )
+    assert "Pairs skipped: cross_sentence 4" in shown
 
 
 @pytest.mark.parametrize("text", ["", "Nobody knows."])
