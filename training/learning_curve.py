@@ -32,6 +32,7 @@ from spacy_klsh.pipeline.training import TrainingSet, collect, document_folds
 
 SIZES = (50, 100, 200, 500, 1000, 2000)
 OURS, WORDS = "klsh_relations", "linear model on words"
+TIMES = ("train_s", "train_cpu_s")
 
 Row = dict[str, Any]
 
@@ -117,42 +118,33 @@ def measured(
     nlp: Language, train: Part, test: Part, sample: list[int], about: dict[str, int]
 ) -> list[Row]:
     """Scores on `test` of both models, trained on the documents `sample`; each with `about`."""
-    about = {
-        **about,
-        "n_documents": len(sample),
-        "n_relations": sum(train.n_relations[i] for i in sample),
-    }
-    component = nlp.create_pipe("klsh_relations", config={**SETTINGS, "seed": about["seed"]})
-    started = clocks()
-    component.initialize(lambda: [train.examples[i] for i in sample])
-    trained = clocks()
-    ours = component.probabilities([test.data.views])[:, 1], component.thresholds["PPI"]
-
-    rows = np.flatnonzero(np.isin(train.data.groups, sample))
-    words = fit_words(
-        [train.words[i] for i in rows],
-        train.data.y[rows, 1],
-        document_folds(train.data.groups[rows]),
-        n_gold=about["n_relations"],
-    )
-    linear = words.model.predict_proba(test.words)[:, 1], words.threshold
+    n_relations = sum(train.n_relations[i] for i in sample)
+    about = {**about, "n_documents": len(sample), "n_relations": n_relations}
     runs = [
-        {"model": OURS, **about, **scores(*ours, test), **seconds(started, trained)},
-        {"model": WORDS, **about, **scores(*linear, test)},
+        {"model": OURS, **about, **ours(nlp, train, test, sample, about["seed"])},
+        {"model": WORDS, **about, **linear(train, test, sample, n_relations)},
     ]
     for run in runs:
-        logging.info("%s", {k: round(v, 3) if k != "model" else v for k, v in run.items()})
+        logging.info(json.dumps(run))
     return runs
 
 
-def clocks() -> tuple[float, float]:
-    """Seconds on the wall, and of the processor by all threads of this process."""
-    return perf_counter(), process_time()
+def ours(nlp: Language, train: Part, test: Part, sample: list[int], seed: int) -> dict[str, float]:
+    """Scores of klsh_relations; seconds of training on the wall and of all processors."""
+    component = nlp.create_pipe("klsh_relations", config={**SETTINGS, "seed": seed})
+    wall, cpu = perf_counter(), process_time()
+    component.initialize(lambda: [train.examples[i] for i in sample])
+    times = {"train_s": perf_counter() - wall, "train_cpu_s": process_time() - cpu}
+    probabilities = component.probabilities([test.data.views])[:, 1]
+    return {**scores(probabilities, component.thresholds["PPI"], test), **times}
 
 
-def seconds(begin: tuple[float, float], end: tuple[float, float]) -> dict[str, float]:
-    """What passed between two calls of `clocks`."""
-    return {"train_s": end[0] - begin[0], "train_cpu_s": end[1] - begin[1]}
+def linear(train: Part, test: Part, sample: list[int], n_gold: int) -> dict[str, float]:
+    """Scores of the linear model on words."""
+    rows = np.flatnonzero(np.isin(train.data.groups, sample))
+    words, y = [train.words[i] for i in rows], train.data.y[rows, 1]
+    model, threshold = fit_words(words, y, document_folds(train.data.groups[rows]), n_gold)
+    return scores(model.predict_proba(test.words)[:, 1], threshold, test)
 
 
 def scores(probabilities: NDArray[np.floating], threshold: float, test: Part) -> dict[str, float]:
@@ -171,8 +163,9 @@ def summary(runs: list[Row], model: str, size: int) -> Row:
     for name in ("f1", "auc"):
         values = [run[name] for run in chosen]
         row |= {name: mean(values), f"{name}_sd": stdev(values)}
-    for name in chosen[0].keys() & {"train_s", "train_cpu_s"}:
-        row[name] = median(run[name] for run in chosen)
+    for name in TIMES:
+        if name in chosen[0]:
+            row[name] = median(run[name] for run in chosen)
     return row
 
 
@@ -185,7 +178,7 @@ def show(rows: list[Row], every_pair: float, seeds: int) -> None:
     for column in ("model", "relations", "documents", "F1", "ROC AUC", "training: wall", "CPU"):
         table.add_column(column, justify="left" if column == "model" else "right")
     for row in rows:
-        times = (f"{row[name]:.1f} s" for name in ("train_s", "train_cpu_s") if name in row)
+        times = (f"{row[name]:.1f} s" for name in TIMES if name in row)
         table.add_row(
             *(row["model"], str(row["size"]), f"{row['n_documents']:.0f}"),
             f"{row['f1']:.3f} ± {row['f1_sd']:.3f}",
