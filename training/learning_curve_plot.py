@@ -84,5 +84,5 @@ def curve(
 def beside(axes: Any, text: str, point: tuple[float, float], color: str, **style: Any) -> None:
     """Write `text` to the right of `point`."""
     axes.annotate(
-        text, point, (10, 0), textcoords="offset points", va="center", color=color, **style
+        text, point, (14, 0), textcoords="offset points", va="center", color=color, **style
     )
