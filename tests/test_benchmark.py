@@ -1,6 +1,4 @@
-import importlib.util
-from pathlib import Path
-
+import benchmark_kernel as benchmark
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,17 +7,6 @@ from strategies import THOROUGH, kernel_problems
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
 from spacy_klsh.structures import Structures
 
-TRAINING = Path(__file__).parents[1] / "training"
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, TRAINING / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-benchmark = load("benchmark_kernel")
 TWINS = [benchmark.numpy_against, benchmark.plain_against]
 
 START = ("dep=", "label=PROTEIN")

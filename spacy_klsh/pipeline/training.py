@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -201,8 +200,7 @@ def out_of_fold(component: RelationExtractor, x: Encoded, data: TrainingSet) -> 
     float32 array (n, n_classes)
         0 for the Docs of a fold that leaves one class alone to learn from.
     """
-    docs, rows = np.unique(data.groups, return_inverse=True)
-    folds = _folds(len(docs))[rows]
+    folds = document_folds(data.groups)
     probabilities = np.zeros(data.y.shape, np.float32)
     for fold in np.unique(folds):
         held_out = folds == fold
@@ -210,6 +208,19 @@ def out_of_fold(component: RelationExtractor, x: Encoded, data: TrainingSet) -> 
             model = fit_classifier(component, x[~held_out], data.y[~held_out])
             probabilities[held_out] = model.predict_proba(x[held_out])
     return probabilities
+
+
+def document_folds(groups: Int64) -> Int64:
+    """Fold of each candidate: Docs fall into 5 folds (fewer, if they are) in a fixed random order.
+
+    Parameters
+    ----------
+    groups : int64 array (n,)
+        Number of the Doc that each candidate comes from.
+    """
+    docs, rows = np.unique(groups, return_inverse=True)
+    order = np.random.default_rng(0).permutation(len(docs))
+    return (order % min(N_FOLDS, len(docs)))[rows]
 
 
 def thresholds_for(component: RelationExtractor, examples: Iterable[Example]) -> dict[str, float]:
@@ -233,9 +244,3 @@ def thresholds_for(component: RelationExtractor, examples: Iterable[Example]) ->
         )
     probabilities = component.probabilities(views)
     return choose_thresholds(scheme, probabilities, np.concatenate(targets), lost_gold)
-
-
-def _folds(n: int) -> NDArray[np.int64]:
-    """Fold of each of `n` Docs, in a fixed random order."""
-    order = np.random.default_rng(0).permutation(n)
-    return order % min(N_FOLDS, n)

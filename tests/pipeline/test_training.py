@@ -11,7 +11,7 @@ from spacy.tokens import Doc, Span
 from spacy_klsh import Relation
 from spacy_klsh.pipeline.labels import LabelScheme, best_threshold, choose_thresholds
 from spacy_klsh.pipeline.relations import read_records
-from spacy_klsh.pipeline.training import TrainingSet, out_of_fold
+from spacy_klsh.pipeline.training import TrainingSet, document_folds, out_of_fold
 
 
 def trained_on(docs, **config):
@@ -337,6 +337,15 @@ def test_unreachable_gold_relations_lower_the_threshold():
 def test_of_one_doc_nothing_can_be_left_out():
     assert threshold_of([0.9, 0.1], [1, 0], [0, 0]) == 0.5
     assert Replay.fits == ()
+
+
+def test_a_document_is_in_one_of_five_folds():
+    groups = np.repeat([2, 3, 5, 8, 9, 11, 40], 3)
+    folds = document_folds(groups)
+    assert [len(set(folds[groups == i])) for i in np.unique(groups)] == [1] * 7
+    assert sorted(np.bincount(folds)) == [3, 3, 3, 6, 6]
+    assert set(document_folds(groups[:6])) == {0, 1}
+    assert len(document_folds(groups[:0])) == 0
 
 
 def test_folds_that_cannot_be_trained_do_not_make_every_pair_a_relation():
