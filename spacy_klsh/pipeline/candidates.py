@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -167,8 +167,7 @@ class EntityPairs:
         for i, entity in enumerate(entities):
             limit = first[i] + self.max_sentences - 1
             reach = bisect_right(first, limit) if last[i] <= limit else i + 1
-            ahead = crossing[bisect_right(crossing, i) : bisect_left(crossing, reach)]
-            over = {j for j in ahead if last[j] > limit}
+            over = {j for j in crossing if i < j < reach and last[j] > limit}
             skipped["cross_sentence"] += len(entities) - reach + len(over)
             near = reach
             if self.max_tokens is not None:

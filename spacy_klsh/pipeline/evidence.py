@@ -10,6 +10,9 @@ Path: TypeAlias = tuple[tuple[str, ...], ...]
 EvidenceData: TypeAlias = Mapping[str, Any]  # plain lists and dicts, see `Evidence.from_data`
 
 
+SEPARATOR = "\t"
+
+
 class Match(NamedTuple):
     """Two similar items: the places of their nodes in the own and in the reference path.
 
@@ -66,7 +69,7 @@ class Evidence(NamedTuple):
     def from_data(cls, data: EvidenceData) -> Evidence:
         """The evidence that a Doc stores, in few lists for the sake of the garbage collector.
 
-        Paths are their symbols one after the other, ``width`` of them a node, and matches
+        Paths are their symbols parted by tabs, ``width`` of them a node, and matches
         their four values one after the other.
         """
         width = data["width"]
@@ -74,12 +77,12 @@ class Evidence(NamedTuple):
             Neighbour(
                 near["label"],
                 near["similarity"],
-                _rows(near["path"], width),
+                _path(near["path"], width),
                 tuple(map(Match._make, _rows(near["matches"], 4))),
             )
             for near in data["nearest"]
         )
-        return cls(_rows(data["path"], width), dict(data["vote"]), nearest)
+        return cls(_path(data["path"], width), dict(data["vote"]), nearest)
 
     def vote_words(self) -> list[str]:
         """Labels with their probabilities, without those that would read 0.00."""
@@ -99,6 +102,10 @@ class Evidence(NamedTuple):
             words = path_words(near.path)
             lines.append(f"{near.similarity:.2f} {label_words(near.label)}: {words}")
         return "\n".join(lines)
+
+
+def _path(symbols: str, width: int) -> Path:
+    return _rows(symbols.split(SEPARATOR), width) if symbols else ()
 
 
 def _rows(values: Sequence[Any], width: int) -> tuple[tuple[Any, ...], ...]:

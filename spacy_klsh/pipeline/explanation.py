@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from ..structures import Float32, Int64, Structures, take
 from .candidates import Candidates
 from .comparison import Compared, compare
-from .evidence import EvidenceData
+from .evidence import SEPARATOR, EvidenceData
 from .labels import Attached
 from .relations import Relation, relation_of
 
@@ -63,10 +63,12 @@ def explain(
     return [[next(evidence) for _ in part] for part in attached]
 
 
-def _paths(structures: Structures) -> list[list[str]]:
-    width = structures.nodes.shape[1]
-    flat = [structures.symbols[symbol] for symbol in structures.nodes.ravel().tolist()]
-    return [flat[start:end] for start, end in pairwise((structures.offsets * width).tolist())]
+def _paths(structures: Structures) -> list[str]:
+    """Each path as one string: the garbage collector does not count strings."""
+    symbols = [symbol.replace(SEPARATOR, " ") for symbol in structures.symbols]
+    flat = [symbols[symbol] for symbol in structures.nodes.ravel().tolist()]
+    bounds = (structures.offsets * structures.nodes.shape[1]).tolist()
+    return [SEPARATOR.join(flat[start:end]) for start, end in pairwise(bounds)]
 
 
 def _votes(

@@ -164,17 +164,20 @@ class LabelScheme:
         probabilities : float32 array (n, n_classes)
         thresholds : mapping of label to float
         """
-        classes = self.classes
-        kept: dict[Record, Attached] = {}
+        classes, arguments = self.classes, candidates.arguments.tolist()
+        best: dict[tuple[str, tuple[int, ...]], tuple[float, int, bool]] = {}
         for i, k in np.argwhere(self.reached(probabilities, thresholds)).tolist():
             label, turned = classes[k]
-            row = candidates.arguments[i][::-1] if turned else candidates.arguments[i]
-            score = float(probabilities[i, k])
-            record = self.plain(Record(label, score, candidates.record_arguments(row)))
-            key = record._replace(score=0.0)
-            if key not in kept or kept[key].record.score < score:
-                kept[key] = Attached(record, i, turned)
-        return list(kept.values())
+            row = arguments[i][::-1] if turned else arguments[i]
+            if self.is_symmetric(label):
+                row = sorted(row)  # entities stand in document order
+            key, score = (label, tuple(row)), float(probabilities[i, k])
+            if key not in best or best[key][0] < score:
+                best[key] = score, i, turned
+        return [
+            Attached(Record(label, score, candidates.record_arguments(row)), i, turned)
+            for (label, row), (score, i, turned) in best.items()
+        ]
 
 
 def in_order(record: Record) -> Record:

@@ -9,13 +9,13 @@ PATH = (
 )
 DATA = {
     "width": 2,
-    "path": ["dep=", "label=PERSON", "dep=nsubj<", "lemma=found"],
+    "path": "dep=\tlabel=PERSON\tdep=nsubj<\tlemma=found",
     "vote": {"FOUNDED": 0.75, "": 0.249, "BORN_IN": 0.001},
     "nearest": [
         {
             "label": "",
             "similarity": 0.5,
-            "path": ["dep=", "label=ORG", "dep=nsubj<", "lemma=establish"],
+            "path": "dep=\tlabel=ORG\tdep=nsubj<\tlemma=establish",
             "matches": [1, 1, 1.0, "edge", 1, 1, 0.625, "node"],
         }
     ],

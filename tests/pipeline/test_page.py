@@ -157,13 +157,13 @@ def test_evidence_stands_beside_the_text():
     evidence = Evidence(path, {"FOUNDED": 0.75, "": 0.25}, (near,))
     relation._evidence = {
         "width": 2,
-        "path": [symbol for node in path for symbol in node],
+        "path": "\t".join(symbol for node in path for symbol in node),
         "vote": dict(evidence.vote),
         "nearest": [
             {
                 "label": near.label,
                 "similarity": near.similarity,
-                "path": [symbol for node in other for symbol in node],
+                "path": "\t".join(symbol for node in other for symbol in node),
                 "matches": [value for match in matches for value in match],
             }
         ],
