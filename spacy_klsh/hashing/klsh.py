@@ -205,16 +205,18 @@ class KLSH:
         return reduce(np.logical_or, (s.lengths > 0 for s in self._used(views).values()))
 
     def transform(self, views: Views) -> Codes:
-        """Codes of all candidates in `views`; long structures in blocks, to spare memory."""
-        used = self._used(views)
-        blocks: list[Views] = [take(used, rows) for rows in _blocks(used)]
-        codes = [self.encode(self.similarities(block)).words for block in blocks or [used]]
-        return Codes(np.concatenate(codes), self.n_bits)
+        """Codes of all candidates in `views`."""
+        return self.encode(self.similarities(views))
 
     def similarities(self, views: Views) -> Float32:
-        """Kernel values to the reference set, float32 (n, n_references)."""
+        """Kernel values to the reference set, float32 (n, n_references).
+
+        Long structures are compared in blocks, to spare memory.
+        """
         self._check_fitted()
-        return self._compare(self._used(views))
+        used = self._used(views)
+        blocks: list[Views] = [take(used, rows) for rows in _blocks(used)]
+        return np.concatenate([self._compare(block) for block in blocks or [used]])
 
     def encode(self, gram: Float32) -> Codes:
         """Codes of rows of kernel values to the reference set."""
