@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from spacy.tokens import Doc, Token
 from spacy.vocab import Vocab
 
-from ..structures import Float32, Structures
+from ..structures import Float32, Int32, Structures
+from ..trees import tree_paths
 from .candidates import Candidates
 
 ATTRIBUTES: dict[str, Callable[[Token], str]] = {
@@ -24,8 +25,6 @@ ATTRIBUTES: dict[str, Callable[[Token], str]] = {
 WORDLIKE = ("lemma", "lower", "norm")
 NAMES = ("path",)
 MAX_CACHED_VECTORS = 20_000
-
-Node = tuple[int, ...]
 
 
 class UnparsedDocError(ValueError):
@@ -82,101 +81,62 @@ class ViewExtractor:
                 f"a Doc with {len(candidates)} candidate pairs has no dependency parse "
                 f"({doc.text[:40]!r}…); add a parser before klsh_relations in the pipeline."
             )
-        paths = _Paths(doc, candidates, self.attributes, blind=self.blind)
-        width = 1 + len(self.attributes)
-        rows: list[int] = []
-        offsets = [0]
-        for head, tail in candidates.arguments.tolist():
-            rows += paths.between(head, tail)
-            offsets.append(len(rows) // width)
+        path = _Path(doc, candidates)
+        edges = path.edges()
+        nodes = path.nodes(self.attributes, blind=self.blind)
         structures = Structures(
-            nodes=np.array(rows, np.int32).reshape(-1, width),
-            offsets=np.array(offsets, np.int64),
-            symbols=tuple(paths.symbols),
-            vectors=self._vectors.of(doc.vocab, paths.symbols),
+            nodes=np.concatenate([edges[:, None], nodes], axis=1),
+            offsets=path.offsets,
+            symbols=tuple(path.symbols),
+            vectors=self._vectors.of(doc.vocab, path.symbols),
         )
         return {"path": structures}
 
 
-class _Climb(NamedTuple):
-    """The way from a token up to the root of its tree."""
-
-    tokens: list[int]
-    heights: dict[int, int]
-    up: list[int]  # the governors, each as entered from the token below it
-    down: list[int]  # from the top, the tokens as entered from their governors
-
-
-class _Paths:
+class _Path:
     """Paths between the entities of one Doc, as rows of its own dictionary of symbols."""
 
-    def __init__(
-        self, doc: Doc, candidates: Candidates, attributes: Sequence[str], *, blind: bool
-    ) -> None:
+    def __init__(self, doc: Doc, candidates: Candidates) -> None:
         self.symbols: dict[str, int] = {}
         self._doc = doc
-        self._attributes = [(f"{name}=", ATTRIBUTES[name]) for name in attributes]
-        self._first = self._row("dep=")
-        self._roots = [span.root.i for span in candidates.entities]
+        self._entities, self._arguments = candidates.entities, candidates.arguments
+        roots = np.array([span.root.i for span in candidates.entities], np.int64)
         offsets = doc.to_array("HEAD").view(np.int64)  # relative, unsigned as spaCy gives them
-        self._governors: list[int] = (np.arange(len(doc)) + offsets).tolist()
-        self._climbs: dict[int, _Climb] = {}
-        self._steps: dict[int, tuple[Node, Node]] = {}
-        self._described: dict[int, Node] = {}
-        self._labels: list[Node] = []
-        if blind:
-            for span in candidates.entities:
-                label = (self._row(f"label={span.label_}"),) * len(attributes)
-                self._labels.append(label)
-                for i in range(span.start, span.end):
-                    self._described.setdefault(i, label)
+        heads, tails = roots[self._arguments[:, 0]], roots[self._arguments[:, 1]]
+        self._tokens, self._arcs, self.offsets = tree_paths(
+            np.arange(len(doc)) + offsets, heads, tails
+        )
 
-    def between(self, head: int, tail: int) -> list[int]:
-        """Nodes on the way from entity `head` to entity `tail`; none if there is no way."""
-        start, end = self._climb(self._roots[head]), self._climb(self._roots[tail])
-        below = next((i for i, token in enumerate(end.tokens) if token in start.heights), None)
-        if below is None:
-            return []
-        nodes = [self._first, *self._describe(self._roots[head])]
-        width = len(nodes)
-        nodes += start.up[: start.heights[end.tokens[below]] * width]
-        nodes += end.down[len(end.down) - below * width :]
-        if self._labels:
-            nodes[1:width] = self._labels[head]
-            nodes[1 - width :] = self._labels[tail]
+    def edges(self) -> Int32:
+        """Symbol of the arc by which each node is entered, int32 (n_nodes,)."""
+        down = self._arcs == self._tokens
+        codes = np.where(self._arcs < 0, -1, 2 * self._arcs + down)
+        used, places = np.unique(codes, return_inverse=True)
+        return np.array([self._edge(code) for code in used.tolist()], np.int32)[places]
+
+    def nodes(self, attributes: Sequence[str], *, blind: bool) -> Int32:
+        """Symbols of the attributes of each node, int32 (n_nodes, n_attributes)."""
+        table = np.empty((len(self._doc), len(attributes)), np.int32)
+        readers = [(f"{name}=", ATTRIBUTES[name]) for name in attributes]
+        for i in np.unique(self._tokens).tolist():
+            token = self._doc[i]
+            table[i] = [self._row(prefix + read(token)) for prefix, read in readers]
+        if not blind:
+            return table[self._tokens]
+        labels = np.array([self._row(f"label={s.label_}") for s in self._entities], np.int32)
+        for span, label in zip(self._entities[::-1], labels[::-1], strict=True):
+            table[span.start : span.end] = label  # the first of nested ones is written last
+        nodes = table[self._tokens]
+        filled = np.diff(self.offsets) > 0
+        nodes[self.offsets[:-1][filled]] = labels[self._arguments[filled, 0], None]
+        nodes[self.offsets[1:][filled] - 1] = labels[self._arguments[filled, 1], None]
         return nodes
 
-    def _climb(self, start: int) -> _Climb:
-        if start not in self._climbs:
-            tokens, steps = [start], []
-            while (governor := self._governors[tokens[-1]]) != tokens[-1]:
-                steps.append(self._step(tokens[-1], governor))
-                tokens.append(governor)
-            self._climbs[start] = _Climb(
-                tokens,
-                heights={token: height for height, token in enumerate(tokens)},
-                up=[symbol for up, _ in steps for symbol in up],
-                down=[symbol for _, down in reversed(steps) for symbol in down],
-            )
-        return self._climbs[start]
-
-    def _step(self, token: int, governor: int) -> tuple[Node, Node]:
-        """The governor as entered from the token, and the token as entered from there."""
-        if token not in self._steps:
-            arc = f"dep={self._doc[token].dep_}"
-            self._steps[token] = (
-                (self._row(arc + "<"), *self._describe(governor)),
-                (self._row(arc + ">"), *self._describe(token)),
-            )
-        return self._steps[token]
-
-    def _describe(self, i: int) -> Node:
-        """Attributes of token `i`, or the label of the entity that it belongs to."""
-        if i not in self._described:
-            token = self._doc[i]
-            symbols = [prefix + read(token) for prefix, read in self._attributes]
-            self._described[i] = tuple(map(self._row, symbols))
-        return self._described[i]
+    def _edge(self, code: int) -> int:
+        if code < 0:
+            return self._row("dep=")
+        i, down = divmod(code, 2)
+        return self._row(f"dep={self._doc[i].dep_}{'<>'[down]}")
 
     def _row(self, symbol: str) -> int:
         return self.symbols.setdefault(symbol, len(self.symbols))
