@@ -1,4 +1,5 @@
 from collections import deque
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def paths(governors, pairs):
     nodes, arcs, offsets = tree_paths(np.array(governors, np.int64), starts, ends)
     steps = list(zip(nodes.tolist(), arcs.tolist(), strict=True))
     assert offsets[0] == 0 and offsets[-1] == len(steps)
-    return [steps[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [steps[a:b] for a, b in pairwise(offsets)]
 
 
 @strategies.THOROUGH
