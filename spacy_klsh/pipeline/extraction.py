@@ -116,21 +116,26 @@ class _Path:
 
     def nodes(self, attributes: Sequence[str], *, blind: bool) -> Int32:
         """Symbols of the attributes of each node, int32 (n_nodes, n_attributes)."""
-        table = np.empty((len(self._doc), len(attributes)), np.int32)
         readers = [(f"{name}=", ATTRIBUTES[name]) for name in attributes]
-        for i in np.unique(self._tokens).tolist():
-            token = self._doc[i]
-            table[i] = [self._row(prefix + read(token)) for prefix, read in readers]
-        if not blind:
-            return table[self._tokens]
-        labels = np.array([self._row(f"label={s.label_}") for s in self._entities], np.int32)
-        for span, label in zip(self._entities[::-1], labels[::-1], strict=True):
-            table[span.start : span.end] = label  # the first of nested ones is written last
-        nodes = table[self._tokens]
-        filled = np.diff(self.offsets) > 0
-        nodes[self.offsets[:-1][filled]] = labels[self._arguments[filled, 0], None]
-        nodes[self.offsets[1:][filled] - 1] = labels[self._arguments[filled, 1], None]
+        labels: list[int] = []
+        shown: dict[int, list[int]] = {}
+        for span in self._entities if blind else ():
+            labels.append(self._row(f"label={span.label_}"))
+            for i in range(span.start, span.end):
+                shown.setdefault(i, labels[-1:] * len(attributes))
+        used, places = np.unique(self._tokens, return_inverse=True)
+        rows = [shown.get(i) or self._describe(i, readers) for i in used.tolist()]
+        nodes = np.array(rows, np.int32).reshape(len(rows), len(attributes))[places]
+        if blind:
+            filled = np.diff(self.offsets) > 0
+            ends = np.array(labels, np.int32)[self._arguments[filled]]
+            nodes[self.offsets[:-1][filled]] = ends[:, :1]
+            nodes[self.offsets[1:][filled] - 1] = ends[:, 1:]
         return nodes
+
+    def _describe(self, i: int, readers: Sequence[tuple[str, Callable[[Token], str]]]) -> list[int]:
+        token = self._doc[i]
+        return [self._row(prefix + read(token)) for prefix, read in readers]
 
     def _edge(self, code: int) -> int:
         if code < 0:
