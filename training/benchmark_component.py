@@ -19,7 +19,7 @@ from spacy.training import Example
 
 from spacy_klsh.classifiers.encoded import Encoded
 from spacy_klsh.pipeline.candidates import Candidates
-from spacy_klsh.pipeline.comparison import Compared
+from spacy_klsh.pipeline.comparison import Compared, extract
 from spacy_klsh.pipeline.component import Prediction, RelationExtractor
 from spacy_klsh.pipeline.explanation import explain
 from spacy_klsh.similarity import SymbolTable, own_similarity
@@ -123,7 +123,7 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
         candidates = [candidates_of(extractor, doc) for doc in docs]
     with watch.time("extraction"):
         pairs = zip(docs, candidates, strict=True)
-        judged = [extractor.extract(doc, found) for doc, found in pairs]
+        judged = [extract(extractor, doc, found) for doc, found in pairs]
         candidates = [found for found, _ in judged]
         views = concat_views([views for _, views in judged])
         first, rows = distinct(views)

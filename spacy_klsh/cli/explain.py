@@ -50,7 +50,7 @@ def explain(
     relations, skipped = read_relations(doc, component.attr), read_skipped(doc, component.attr)
     _print(Console(), relations, missed, skipped)
     if html is not None:
-        entities = component.judged(doc)[0].entities
+        entities = component.candidates(doc).entities
         _write(html, render(doc, relations, entities, missed, skipped))
 
 

@@ -1,4 +1,4 @@
-"""What the model finds out about candidates: similarities to the references, probabilities."""
+"""Which candidates are judged, and what the model finds out about them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,42 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from spacy.tokens import Doc
 
 from ..classifiers.encoded import Encoded
 from ..structures import Float32, Int64, Views, concat_views, distinct, take
+from .candidates import Candidates
 
 if TYPE_CHECKING:
     from .component import RelationExtractor
+
+
+def extract(
+    component: RelationExtractor, doc: Doc, candidates: Candidates
+) -> tuple[Candidates, Views]:
+    """The candidates that the kernel can compare, with their views.
+
+    A pair without a path, in two sentences, has nothing that tells it from others.
+    """
+    views = component.views(doc, candidates)
+    comparable = component.hashing.comparable(views)
+    if comparable.all():
+        return candidates, views
+    return candidates.where(comparable, "no_path"), take(views, comparable)
+
+
+def judge(component: RelationExtractor, doc: Doc) -> tuple[Candidates, Views]:
+    """The candidates of `doc` that a trained component judges, with their views."""
+    candidates = component.candidates(doc, ordered=component.scheme.ordered)
+    return extract(component, doc, candidates.among(component.entity_labels))
+
+
+def reached(component: RelationExtractor, doc: Doc, *, ordered: bool) -> Candidates:
+    """What `judge` leaves of the candidates; nothing without a parse."""
+    if doc.has_annotation("DEP"):
+        return judge(component, doc)[0]
+    candidates = component.candidates(doc, ordered=ordered)
+    return candidates.where(np.zeros(len(candidates), bool), "no_path")
 
 
 class Compared(NamedTuple):

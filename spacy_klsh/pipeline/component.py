@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,9 +18,9 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from ..classifiers.one_vs_rest import OneVsRest
-from ..structures import Float32, Views, take
+from ..structures import Float32, Views
 from .candidates import CandidateGenerator, Candidates
-from .comparison import compare
+from .comparison import compare, judge, reached
 from .evidence import EvidenceData
 from .explanation import explain
 from .labels import LabelScheme
@@ -191,7 +192,7 @@ class RelationExtractor(Pipe):
             Before training, or if a Doc with candidates has no dependency parse.
         """
         self._check_trained()
-        judged = [self.judged(doc) for doc in docs]
+        judged = [judge(self, doc) for doc in docs]
         candidates = [found for found, _ in judged]
         compared = compare(self, [views for _, views in judged])
         ends = np.cumsum([len(found) for found in candidates])
@@ -213,29 +214,6 @@ class RelationExtractor(Pipe):
                 "train` (see the project's training/*.cfg), load a trained pipeline, or try "
                 "spacy_klsh.load_demo()."
             )
-
-    def extract(self, doc: Doc, candidates: Candidates) -> tuple[Candidates, Views]:
-        """The candidates that the kernel can compare, with their views.
-
-        A pair without a path, in two sentences, has nothing that tells it from others.
-        """
-        views = self.views(doc, candidates)
-        comparable = self.hashing.comparable(views)
-        if comparable.all():
-            return candidates, views
-        return candidates.where(comparable, "no_path"), take(views, comparable)
-
-    def judged(self, doc: Doc) -> tuple[Candidates, Views]:
-        """The candidates of `doc` that `predict` judges, with their views."""
-        candidates = self.candidates(doc, ordered=self.scheme.ordered)
-        return self.extract(doc, candidates.among(self.entity_labels))
-
-    def _reached(self, doc: Doc, *, ordered: bool) -> Candidates:
-        """What `judged` leaves of the candidates; nothing without a parse."""
-        if doc.has_annotation("DEP"):
-            return self.judged(doc)[0]
-        candidates = self.candidates(doc, ordered=ordered)
-        return candidates.where(np.zeros(len(candidates), bool), "no_path")
 
     def probabilities(self, views: Sequence[Views]) -> Float32:
         """Class probabilities of all candidates in `views`, float32 (n, n_classes)."""
@@ -304,7 +282,7 @@ class RelationExtractor(Pipe):
             examples,
             attr=self.attr,
             scheme=self.scheme,
-            candidates=self._reached,
+            candidates=partial(reached, self),
             **kwargs,
         )
 

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 
 from ..structures import Float32, Int64, Structures, take
 from .candidates import Candidates
-from .comparison import Compared, compare
+from .comparison import Compared, compare, judge
 from .evidence import SEPARATOR, EvidenceData
 from .labels import Attached
 from .relations import Relation, relation_of
@@ -146,7 +146,7 @@ class NearMiss(NamedTuple):
 
 def near_misses(component: RelationExtractor, doc: Doc, limit: int = 5) -> list[NearMiss]:
     """The likeliest of what was not attached to `doc`, at most `limit`; writes nothing."""
-    candidates, views = component.judged(doc)
+    candidates, views = judge(component, doc)
     compared, scheme = compare(component, [views]), component.scheme
     thresholds = component.effective_thresholds
     attached = {each.record for each in scheme.attached(candidates, compared.each, thresholds)}

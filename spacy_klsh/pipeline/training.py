@@ -15,6 +15,7 @@ from spacy.training import Example
 
 from ..classifiers.encoded import Encoded
 from ..structures import Float32, Int64, Views, concat_views
+from .comparison import extract, judge
 from .labels import Bool, LabelScheme, Lost, choose_thresholds
 from .readers import give_entities
 from .relations import read_records
@@ -112,8 +113,8 @@ def collect(
     skipped: Counter[str] = Counter()
     lost_gold: Lost = Counter()
     for i, (doc, records) in enumerate(zip(docs, gold, strict=True)):
-        candidates, views = component.extract(
-            doc, component.candidates(doc, ordered=scheme.ordered)
+        candidates, views = extract(
+            component, doc, component.candidates(doc, ordered=scheme.ordered)
         )
         y, lost = scheme.targets(candidates, records)
         skipped.update(candidates.skipped)
@@ -231,7 +232,7 @@ def thresholds_for(component: RelationExtractor, examples: Iterable[Example]) ->
     n_gold = 0
     for example in examples:
         gold = scheme.gold(read_records(example.reference, component.attr) or [])
-        candidates, found = component.judged(example.predicted)
+        candidates, found = judge(component, example.predicted)
         y, lost = scheme.targets(candidates, gold)
         views.append(found)
         targets.append(y)

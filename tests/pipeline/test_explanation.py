@@ -9,6 +9,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_klsh import Relation, RelationExtractor
+from spacy_klsh.pipeline.comparison import judge
 from spacy_klsh.pipeline.explanation import near_misses
 from spacy_klsh.structures import take
 
@@ -29,7 +30,7 @@ def attached(nlp, docs):
 
 def row_of(component, doc, relation):
     """Views of the candidate that the relation was made of."""
-    candidates, views = component.judged(doc)
+    candidates, views = judge(component, doc)
     head, tail = ([span.start, span.end] for span in (relation.head, relation.tail))
     rows = candidates.spans.tolist()
     row = rows.index(head + tail if head + tail in rows else tail + head)
@@ -293,7 +294,7 @@ def test_near_misses_are_the_best_of_what_was_not_attached(trained):
     before = doc.to_bytes()
     misses = near_misses(component, doc, limit=1000)
     assert doc.to_bytes() == before and misses and doc._.relations
-    _, views = component.judged(doc)
+    _, views = judge(component, doc)
     best = component.probabilities([views])[:, 1:].max(axis=1).tolist()
     scores = [miss.relation.score for miss in misses]
     assert (
