@@ -72,6 +72,7 @@ def test_an_install_that_cannot_be_written_compiles_in_every_process(tmp_path):
 
 def test_after_warmup_a_model_compiles_nothing_more(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(PACKAGE.parent))  # the same one in both processes
     subprocess.run([sys.executable, "-m", "spacy_klsh", "warmup"], check=True)
     found = compiled_in(tmp_path)
     assert found
