@@ -170,3 +170,14 @@ def npz_round_trip(packed, path):
 
 
 SHORT_WORDS = st.text("xy", max_size=2)
+
+
+@st.composite
+def governors(draw, max_size=10):
+    """Governors of one or more random trees, their nodes in any order; a root is its own."""
+    n = draw(st.integers(1, max_size))
+    order = draw(st.permutations(range(n)))
+    found = list(range(n))
+    for position, node in enumerate(order[1:], start=1):
+        found[node] = draw(st.sampled_from([*order[:position], node]))
+    return found

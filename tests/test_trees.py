@@ -5,20 +5,8 @@ import numpy as np
 import pytest
 import strategies
 from hypothesis import given
-from hypothesis import strategies as st
 
 from spacy_klsh.trees import tree_paths
-
-
-@st.composite
-def forests(draw):
-    """Governors of one or more random trees, their nodes in any order."""
-    n = draw(st.integers(1, 12))
-    order = draw(st.permutations(range(n)))
-    governors = list(range(n))
-    for position, node in enumerate(order[1:], start=1):
-        governors[node] = draw(st.sampled_from([*order[:position], node]))
-    return governors
 
 
 def naive_path(governors, start, end):
@@ -46,7 +34,7 @@ def paths(governors, pairs):
 
 
 @strategies.THOROUGH
-@given(forests())
+@given(strategies.governors(12))
 def test_paths_are_those_of_a_breadth_first_search(governors):
     pairs = [(i, j) for i in range(len(governors)) for j in range(len(governors))]
     assert paths(governors, pairs) == [naive_path(governors, i, j) for i, j in pairs]
