@@ -160,13 +160,11 @@ class Structures:
         vectors: list[Float32] = []
         nodes, places = [], []
         for part in parts:
-            rows = np.empty(len(part.symbols), np.int32)
-            for i, symbol in enumerate(part.symbols):
-                rows[i] = dictionary.setdefault(symbol, len(dictionary))
-                if rows[i] == len(vectors):
-                    vectors.append(part.vectors[i])
-            nodes.append(rows[part.nodes])
-            places.append(rows)
+            known = len(dictionary)
+            rows = [dictionary.setdefault(symbol, len(dictionary)) for symbol in part.symbols]
+            vectors += [part.vectors[i] for i, row in enumerate(rows) if row >= known]
+            places.append(np.array(rows, np.int32))
+            nodes.append(places[-1][part.nodes])
         table = np.array(vectors, np.float32).reshape(len(vectors), first.vectors.shape[1])
         symbols = tuple(dictionary)
         _check_vectors(parts, symbols, table, np.concatenate(places))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -110,9 +111,11 @@ class _Path:
     def edges(self) -> Int32:
         """Symbol of the arc by which each node is entered, int32 (n_nodes,)."""
         down = self._arcs == self._tokens
-        codes = np.where(self._arcs < 0, -1, 2 * self._arcs + down)
-        used, places = np.unique(codes, return_inverse=True)
-        return np.array([self._edge(code) for code in used.tolist()], np.int32)[places]
+        rows = map(cache(self._edge), self._arcs.tolist(), down.tolist())
+        return np.array(list(rows), np.int32)
+
+    def _edge(self, arc: int, down: bool) -> int:
+        return self._row(f"dep={self._doc[arc].dep_}{'<>'[down]}" if arc >= 0 else "dep=")
 
     def nodes(self, attributes: Sequence[str], *, blind: bool) -> Int32:
         """Symbols of the attributes of each node, int32 (n_nodes, n_attributes)."""
@@ -136,12 +139,6 @@ class _Path:
     def _describe(self, i: int, readers: Sequence[tuple[str, Callable[[Token], str]]]) -> list[int]:
         token = self._doc[i]
         return [self._row(prefix + read(token)) for prefix, read in readers]
-
-    def _edge(self, code: int) -> int:
-        if code < 0:
-            return self._row("dep=")
-        i, down = divmod(code, 2)
-        return self._row(f"dep={self._doc[i].dep_}{'<>'[down]}")
 
     def _row(self, symbol: str) -> int:
         return self.symbols.setdefault(symbol, len(self.symbols))
