@@ -16,7 +16,7 @@ import json, sys, time
 begin = time.perf_counter()
 import spacy, spacy_klsh
 from spacy_klsh.pipeline import demo
-nlp = spacy.load(demo._installed()) if sys.argv[1] == "base" else spacy_klsh.load_demo()
+nlp = spacy.load(demo.installed_base()) if sys.argv[1] == "base" else spacy_klsh.load_demo()
 loaded = time.perf_counter()
 nlp(sys.argv[2])
 print(json.dumps([loaded - begin, time.perf_counter() - loaded]))

@@ -21,8 +21,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import dot_to_dict
+from tokens import parsed
 
-from spacy_klsh.pipeline.component import RelationExtractor
 from spacy_klsh.pipeline.readers import RelationCorpus
 
 N_FOLDS = 5
@@ -39,7 +39,7 @@ def main(
 ) -> None:
     """Print micro and macro F1 (mean ± sd over 5 folds) of each of VARIANTS on DATA."""
     nlp = spacy.load(base, exclude=["ner"])
-    docs = parsed(nlp, data)
+    docs = parsed(nlp, [example.reference for example in RelationCorpus(data)(nlp)])
     table = Table(title=f"{N_FOLDS} folds of {len(docs)} documents, gold entities, seed {seed}")
     for column in ("variant", "micro F1", "macro F1"):
         table.add_column(column, overflow="fold")
@@ -50,14 +50,6 @@ def main(
         table.add_row(variant, *(f"{mean(c):.3f} ± {stdev(c):.3f}" for c in columns))
         logging.info("%s: %s", variant, [round(micro, 3) for micro, _ in runs])
     Console().print(table)
-
-
-def parsed(nlp: Language, data: Path) -> list[Doc]:
-    """The Docs with gold entities and relations, parsed by the components of `nlp`."""
-    docs = [example.reference for example in RelationCorpus(data)(nlp)]
-    for _, pipe in nlp.pipeline:
-        docs = list(pipe.pipe(docs))
-    return docs
 
 
 def folds(n: int, seed: int) -> Iterable[np.ndarray[Any, np.dtype[np.int64]]]:
@@ -75,7 +67,6 @@ def scores(
         for wanted in (False, True)
     )
     component = nlp.create_pipe("klsh_relations", config=config)
-    assert isinstance(component, RelationExtractor)
     component.initialize(lambda: train)
     for example in test:
         component(example.predicted)

@@ -106,12 +106,18 @@ class OneVsRest:
             parts[int(k)][rest] = array
         if not np.isin(constants, (0, 1)).all():
             raise ValueError("a stored constant is not 0 or 1; the file is damaged, train again.")
-        self.members_ = tuple(copy(self.member).restore(part) if part else None for part in parts)
-        self.constants_ = constants
-        for member in self.members_:
-            if member is not None and member.n_labels_ != 2:
+        members = tuple(copy(self.member).restore(part) if part else None for part in parts)
+        fitted = [member for member in members if member is not None]
+        for member in fitted:
+            if member.n_labels_ != 2:
                 raise ValueError(
                     f"a stored classifier tells {member.n_labels_} labels apart, but 2 are "
                     "needed; the file is damaged, train again."
                 )
+            if member.n_bits_ != fitted[0].n_bits_:
+                raise ValueError(
+                    f"a stored classifier reads codes of {member.n_bits_} bits, but the first of "
+                    f"{fitted[0].n_bits_}; the file is damaged, train again."
+                )
+        self.members_, self.constants_ = members, constants
         return self

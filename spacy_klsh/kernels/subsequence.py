@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..similarity import SymbolTable, own_similarity, symbol_similarity
-from ..structures import Float32, Int32, Int64, Structures, Views
+from ..structures import Float32, Int64, Structures, Views
 from .chains import cross_matches, own_matches, sum_subsequences
+from .packing import distinct_items, padded, similar_lengths
 
 Float64 = NDArray[np.float64]
 
 MAX_WEIGHT = 1e6
 MAX_SIGMA = 100.0  # float32 holds products of many pairs of them
-N_LANES = 64
 
 
 class Matches(NamedTuple):
@@ -140,7 +140,7 @@ class SubsequenceKernel:
         values, starts = own_similarity(structures, threshold=self.threshold)
         sigma = self._sigma(structures)[structures.nodes[:, 0]]
         out = np.zeros(len(structures), np.float64)
-        for lanes in _lanes(structures.lengths):
+        for lanes in similar_lengths(structures.lengths):
             match = own_matches(
                 values, starts, sigma, structures.offsets, lanes, weights, self.interleaved
             )
@@ -223,8 +223,10 @@ class _Comparison:
         self._table = SymbolTable(self._y, threshold=kernel.threshold)
         self._scale = _inverse_roots(kernel.self_values(y))
         self._sigma = kernel._sigma(self._y)
-        packed = _distinct_items(self._y, kernel.interleaved)
-        self._lanes = [(lanes, *_padded(*packed, lanes)) for lanes in _lanes(self._y.lengths)]
+        packed = distinct_items(self._y, kernel.interleaved)
+        self._lanes = [
+            (lanes, *padded(*packed, lanes)) for lanes in similar_lengths(self._y.lengths)
+        ]
 
     def __call__(self, x: Views) -> Float32:
         kernel, structures = self._kernel, x[self._kernel.view]
@@ -236,7 +238,7 @@ class _Comparison:
         weights, decay, length_weights = kernel._numbers(structures)
         similarity = self._table.similarity(structures)
         sigma = kernel._sigma(structures)
-        items, ids, offsets = _distinct_items(structures, kernel.interleaved)
+        items, ids, offsets = distinct_items(structures, kernel.interleaved)
         scale = _inverse_roots(kernel.self_values(x))
         out = np.empty((len(structures), len(self._y)), np.float32)
         for lanes, y_items, y_ids in self._lanes:
@@ -244,60 +246,6 @@ class _Comparison:
             values = sum_subsequences(ids, offsets, match, decay, length_weights)
             out[:, lanes] = values * scale[:, None] * self._scale[lanes]
         return out
-
-
-def _lanes(lengths: Int64) -> list[Int64]:
-    """Rows that are compared side by side: at most `N_LANES`, of similar length."""
-    order = np.argsort(-lengths, kind="stable")
-    groups, first = [], 0
-    while first < len(order):
-        similar = lengths[order[first : first + N_LANES]] * 2 >= lengths[order[first]]
-        groups.append(order[first : first + int(similar.sum())])
-        first += len(groups[-1])
-    return groups
-
-
-def _padded(items: Int32, ids: Int64, offsets: Int64, lanes: Int64) -> tuple[Int32, Int64]:
-    """Distinct items of chosen sequences, and their rows (n_positions, n_lanes).
-
-    Behind the end of a sequence stands an item without any symbol: it matches none.
-    """
-    lengths = np.diff(offsets)[lanes]
-    positions = np.arange(lengths.max())[:, None]
-    inside = positions < lengths
-    rows = np.full(inside.shape, len(items))
-    rows[inside] = ids[(offsets[lanes] + positions)[inside]]
-    used, rows = np.unique(rows, return_inverse=True)
-    nothing = np.full((1, items.shape[1]), -1, np.int32)
-    return np.concatenate([items, nothing])[used], rows.reshape(inside.shape)
-
-
-def _distinct_items(structures: Structures, interleaved: bool) -> tuple[Int32, Int64, Int64]:
-    """Structures as sequences of item numbers, and what the items are.
-
-    Returns
-    -------
-    items : int32 array (n_distinct, n_attributes)
-        Symbols of each distinct item; -1 where it has none: an edge on its own has no
-        attributes, a node on its own no edge.
-    ids : int64 array (n_items,)
-        Rows of `items`.
-    offsets : int64 array (n + 1,)
-    """
-    nodes, offsets = structures.nodes, structures.offsets
-    if interleaved:
-        lengths = structures.lengths
-        rows = np.repeat(nodes, 2, axis=0)
-        rows[0::2, 1:], rows[1::2, 0] = -1, -1  # the edge into a node, then the node
-        inner = np.ones(len(rows), bool)
-        inner[2 * offsets[:-1][lengths > 0]] = False  # no edge enters the first one
-        nodes = rows[inner]
-        offsets = np.concatenate([[0], np.cumsum(np.maximum(2 * lengths - 1, 0))])
-    base = int(nodes.max(initial=0)) + 2
-    first, ids = np.zeros(len(nodes), np.int64), nodes[:, 0].astype(np.int64)
-    for column in nodes[:, 1:].T:  # pairs become numbers: they sort faster than rows
-        _, first, ids = np.unique(ids * base + column, return_index=True, return_inverse=True)
-    return np.ascontiguousarray(nodes[first]), ids, offsets.astype(np.int64)
 
 
 def _inverse_roots(values: Float64) -> Float64:

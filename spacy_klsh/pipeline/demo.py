@@ -47,7 +47,7 @@ def load_demo(base: str | None = None) -> Language:
     >>> [(r.head.text, r.label, r.tail.text) for r in doc._.relations]
     [('Nora Field', 'FOUNDED', 'Halden Bank'), ('Nora Field', 'BORN_IN', 'Leeds')]
     """
-    nlp = spacy.load(_installed() if base is None else base)
+    nlp = spacy.load(installed_base() if base is None else base)
     config = json.loads((DEMO / CONFIG).read_text(encoding="utf-8"))
     nlp.add_pipe(NAME, config=config).from_disk(DEMO)  # type: ignore[attr-defined]
     return nlp
@@ -62,7 +62,8 @@ def ship(nlp: Language, path: Path = DEMO) -> None:
     (path / CONFIG).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
 
 
-def _installed() -> str:
+def installed_base() -> str:
+    """Name of the first of `BASES` that is installed."""
     for name in BASES:
         if is_package(name):
             return name

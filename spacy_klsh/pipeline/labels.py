@@ -194,7 +194,7 @@ def choose_thresholds(
     """Thresholds with the best F1.
 
     Exclusive labels share the one with the best micro F1: their probabilities come from
-    one classifier, and on the demonstration data thresholds of their own were no better.
+    one classifier, and one number is chosen from more data than several.
     Other labels have the one with the best F1 of their own, if they have `MIN_GOLD` gold
     relations or more.
 

@@ -7,7 +7,8 @@ import pytest
 import strategies
 from hypothesis import given
 
-from spacy_klsh.kernels.subsequence import N_LANES, SubsequenceKernel
+from spacy_klsh.kernels.packing import N_LANES
+from spacy_klsh.kernels.subsequence import SubsequenceKernel
 from spacy_klsh.structures import Structures
 
 N_PATHS = 1100 if strategies.JIT else 80

@@ -5,7 +5,7 @@ import spacy
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from spacy_klsh import Relation, register_extensions
+from spacy_klsh import Relation, RelationExtractor, register_extensions
 
 PEOPLE = ("Ada", "Bo", "Cy", "Dee", "Eli")
 FIRMS = ("Lumen", "Orbit", "Quill", "Tern")
@@ -84,6 +84,19 @@ def build(**config):
     nlp = spacy.blank("xx")  # no language is built faster
     nlp.add_pipe("klsh_relations", config={**SMALL, **config})
     return nlp
+
+
+def by_hand(component, **settings):
+    """A component like this one, made without a config."""
+    return RelationExtractor(
+        component.vocab,
+        candidates=component.candidates,
+        views=component.views,
+        kernel=component.hashing.kernel,
+        hashing=lambda kernel, seed: None,
+        classifier=lambda seed: None,
+        **settings,
+    )
 
 
 def with_vectors(nlp, scale=1.0):

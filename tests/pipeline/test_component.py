@@ -7,8 +7,6 @@ from pipeline import sentences
 from pipeline.sentences import PATTERNS, SMALL, answers, bare, build, corpus, parsed, places
 from spacy.tokens import Doc, Span
 
-from spacy_klsh import RelationExtractor
-
 FOUNDED = PATTERNS[0][0]
 
 
@@ -178,17 +176,9 @@ def test_a_threshold_must_be_a_probability(threshold):
 
 
 @pytest.mark.parametrize("threshold", ["0.5", True])
-def test_a_threshold_is_checked_without_the_config_too(trained, component, threshold):
+def test_a_threshold_is_checked_without_the_config_too(component, threshold):
     with pytest.raises(ValueError, match="give a number in"):
-        RelationExtractor(
-            trained.vocab,
-            candidates=component.candidates,
-            views=component.views,
-            kernel=component.hashing.kernel,
-            hashing=lambda kernel, seed: None,
-            classifier=lambda seed: None,
-            threshold=threshold,
-        )
+        sentences.by_hand(component, threshold=threshold)
 
 
 def test_an_unknown_direction_is_refused():

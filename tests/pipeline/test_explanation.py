@@ -8,7 +8,7 @@ from pipeline.sentences import PATTERNS, bare, build, parsed
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_klsh import Relation, RelationExtractor
+from spacy_klsh import Relation
 from spacy_klsh.pipeline.comparison import judge
 from spacy_klsh.pipeline.explanation import near_misses
 from spacy_klsh.structures import take
@@ -201,19 +201,11 @@ def test_without_n_evidence_nothing_is_stored_and_the_relations_are_the_same(tra
 
 
 @pytest.mark.parametrize("n", [-1, 1.5, "3", None])
-def test_n_evidence_is_a_number_of_references(trained, component, n):
+def test_n_evidence_is_a_number_of_references(component, n):
     with pytest.raises(ValueError, match="n_evidence"):
         build(n_evidence=n)
     with pytest.raises(ValueError, match="give a number of references"):
-        RelationExtractor(
-            trained.vocab,
-            candidates=component.candidates,
-            views=component.views,
-            kernel=component.hashing.kernel,
-            hashing=lambda kernel, seed: None,
-            classifier=lambda seed: None,
-            n_evidence=n,
-        )
+        sentences.by_hand(component, n_evidence=n)
 
 
 def test_gold_relations_have_no_evidence(trained):
