@@ -23,7 +23,7 @@ from spacy_klsh.pipeline.comparison import Compared, extract
 from spacy_klsh.pipeline.component import Prediction, RelationExtractor
 from spacy_klsh.pipeline.explanation import explain
 from spacy_klsh.similarity import SymbolTable, own_similarity
-from spacy_klsh.structures import concat_views, distinct, take
+from spacy_klsh.structures import distinct, take
 
 N_SENTENCES, BATCH_SIZE, REPEATS = 2000, 128, 5
 CONFIG = {"direction": "none", "candidates": {"spans_key": "entities"}}
@@ -122,10 +122,7 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
     with watch.time("candidates"):
         candidates = [candidates_of(extractor, doc) for doc in docs]
     with watch.time("extraction"):
-        pairs = zip(docs, candidates, strict=True)
-        judged = [extract(extractor, doc, found) for doc, found in pairs]
-        candidates = [found for found, _ in judged]
-        views = concat_views([views for _, views in judged])
+        candidates, views = extract(extractor, docs, candidates)
         first, rows = distinct(views)
         views = take(views, first)
     with watch.time("similarity"):

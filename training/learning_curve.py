@@ -135,7 +135,7 @@ def ours(nlp: Language, train: Part, test: Part, sample: list[int], seed: int) -
     wall, cpu = perf_counter(), process_time()
     component.initialize(lambda: [train.examples[i] for i in sample])
     times = {"train_s": perf_counter() - wall, "train_cpu_s": process_time() - cpu}
-    probabilities = component.probabilities([test.data.views])[:, 1]
+    probabilities = component.probabilities(test.data.views)[:, 1]
     return {**scores(probabilities, component.thresholds["PPI"], test), **times}
 
 

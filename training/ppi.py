@@ -92,7 +92,7 @@ def answers(
 ) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
     """Whether each candidate of the reference Docs is related, and its probability of that."""
     data = collect(component, examples, None)
-    return data.y[:, 1], component.probabilities([data.views])[:, 1]
+    return data.y[:, 1], component.probabilities(data.views)[:, 1]
 
 
 def summary(runs: list[dict[str, float]]) -> dict[str, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from ..structures import Int32, Int64, Structures
@@ -61,3 +63,10 @@ def distinct_items(structures: Structures, interleaved: bool) -> tuple[Int32, In
     for column in nodes[:, 1:].T:  # pairs become numbers: they sort faster than rows
         _, first, ids = np.unique(ids * base + column, return_index=True, return_inverse=True)
     return np.ascontiguousarray(nodes[first]), ids, offsets.astype(np.int64)
+
+
+def sorted_order(ids: Int64, offsets: Int64) -> Int64:
+    """Order in which sequences that begin alike follow each other, int64 (n,)."""
+    content, bounds = ids.astype(">i8").tobytes(), (8 * offsets).tolist()
+    keys = [content[start:end] for start, end in pairwise(bounds)]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..similarity import SymbolTable, own_similarity, symbol_similarity
 from ..structures import Float32, Int64, Structures, Views
 from .chains import cross_matches, own_matches, sum_subsequences
-from .packing import distinct_items, padded, similar_lengths
+from .packing import distinct_items, padded, similar_lengths, sorted_order
 
 Float64 = NDArray[np.float64]
 
@@ -144,9 +144,12 @@ class SubsequenceKernel:
             match = own_matches(
                 values, starts, sigma, structures.offsets, lanes, weights, self.interleaved
             )
-            ids = np.arange(len(match))
-            ends = np.array([0, len(match)])
-            out[lanes] = sum_subsequences(ids, ends, match, decay, length_weights)[0]
+            ids, ends, order = (
+                np.arange(len(match)),
+                np.array([0, len(match)]),
+                np.zeros(1, np.int64),
+            )
+            out[lanes] = sum_subsequences(ids, ends, order, match, decay, length_weights)[0]
         return out
 
     def matches(self, x: Views, y: Views) -> Matches:
@@ -239,11 +242,12 @@ class _Comparison:
         similarity = self._table.similarity(structures)
         sigma = kernel._sigma(structures)
         items, ids, offsets = distinct_items(structures, kernel.interleaved)
+        order = sorted_order(ids, offsets)
         scale = _inverse_roots(kernel.self_values(x))
         out = np.empty((len(structures), len(self._y)), np.float32)
         for lanes, y_items, y_ids in self._lanes:
             match = cross_matches(similarity, items, sigma, y_items, self._sigma, y_ids, weights)
-            values = sum_subsequences(ids, offsets, match, decay, length_weights)
+            values = sum_subsequences(ids, offsets, order, match, decay, length_weights)
             out[:, lanes] = values * scale[:, None] * self._scale[lanes]
         return out
 

@@ -9,7 +9,7 @@ import numpy as np
 from spacy.tokens import Doc
 
 from ..classifiers.encoded import Encoded
-from ..structures import Float32, Int64, Views, concat_views, distinct, take
+from ..structures import Float32, Int64, Views, distinct, take
 from .candidates import Candidates
 
 if TYPE_CHECKING:
@@ -17,29 +17,37 @@ if TYPE_CHECKING:
 
 
 def extract(
-    component: RelationExtractor, doc: Doc, candidates: Candidates
-) -> tuple[Candidates, Views]:
-    """The candidates that the kernel can compare, with their views.
+    component: RelationExtractor, docs: Sequence[Doc], candidates: Sequence[Candidates]
+) -> tuple[list[Candidates], Views]:
+    """The candidates of each Doc that the kernel can compare, and the views of all of them.
 
     A pair without a path, in two sentences, has nothing that tells it from others.
     """
-    views = component.views(doc, candidates)
+    if not docs:
+        return [], {}
+    views = component.views(docs, candidates)
     comparable = component.hashing.comparable(views)
     if comparable.all():
-        return candidates, views
-    return candidates.where(comparable, "no_path"), take(views, comparable)
+        return list(candidates), views
+    ends = np.cumsum([len(found) for found in candidates])
+    kept = [
+        found.where(keep, "no_path")
+        for found, keep in zip(candidates, np.split(comparable, ends[:-1]), strict=True)
+    ]
+    return kept, take(views, comparable)
 
 
-def judge(component: RelationExtractor, doc: Doc) -> tuple[Candidates, Views]:
-    """The candidates of `doc` that a trained component judges, with their views."""
-    candidates = component.candidates(doc, ordered=component.scheme.ordered)
-    return extract(component, doc, candidates.among(component.entity_labels))
+def judge(component: RelationExtractor, docs: Sequence[Doc]) -> tuple[list[Candidates], Views]:
+    """The candidates of each Doc that a trained component judges, and the views of them all."""
+    ordered, known = component.scheme.ordered, component.entity_labels
+    candidates = [component.candidates(doc, ordered=ordered).among(known) for doc in docs]
+    return extract(component, docs, candidates)
 
 
 def reached(component: RelationExtractor, doc: Doc, *, ordered: bool) -> Candidates:
     """What `judge` leaves of the candidates; nothing without a parse."""
     if doc.has_annotation("DEP"):
-        return judge(component, doc)[0]
+        return judge(component, [doc])[0][0]
     candidates = component.candidates(doc, ordered=ordered)
     return candidates.where(np.zeros(len(candidates), bool), "no_path")
 
@@ -68,15 +76,10 @@ class Compared(NamedTuple):
         return self.probabilities[self.places]
 
 
-def compare(component: RelationExtractor, views: Sequence[Views]) -> Compared:
-    """All candidates in `views`, compared with the references and classified."""
-    views = [view for view in views if len(view["path"])]
-    if not views:
-        nothing = np.zeros((0, len(component.scheme.classes)), np.float32)
-        return Compared({}, np.zeros(0, np.int64), nothing, nothing)
-    joined = concat_views(views)
-    first, places = distinct(joined)
-    unique = take(joined, first)
+def compare(component: RelationExtractor, views: Views) -> Compared:
+    """The candidates of `views`, compared with the references and classified."""
+    first, places = distinct(views)
+    unique = take(views, first)
     gram = component.hashing.similarities(unique)
     encoded = Encoded(component.hashing.encode(gram), None, unique)
     return Compared(unique, places, gram, component.classifier.predict_proba(encoded))

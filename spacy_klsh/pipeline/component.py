@@ -30,7 +30,7 @@ from .training import thresholds_for, train
 
 logger = logging.getLogger(__name__)
 
-Extractor = Callable[[Doc, Candidates], dict[str, Any]]
+Extractor = Callable[[Sequence[Doc], Sequence[Candidates]], dict[str, Any]]
 
 
 class Prediction(NamedTuple):
@@ -192,9 +192,10 @@ class RelationExtractor(Pipe):
             Before training, or if a Doc with candidates has no dependency parse.
         """
         self._check_trained()
-        judged = [judge(self, doc) for doc in docs]
-        candidates = [found for found, _ in judged]
-        compared = compare(self, [views for _, views in judged])
+        if not docs:
+            return []
+        candidates, views = judge(self, docs)
+        compared = compare(self, views)
         ends = np.cumsum([len(found) for found in candidates])
         thresholds, probabilities = self.effective_thresholds, compared.each
         attached = [
@@ -215,8 +216,8 @@ class RelationExtractor(Pipe):
                 "spacy_klsh.load_demo()."
             )
 
-    def probabilities(self, views: Sequence[Views]) -> Float32:
-        """Class probabilities of all candidates in `views`, float32 (n, n_classes)."""
+    def probabilities(self, views: Views) -> Float32:
+        """Class probabilities of the candidates of `views`, float32 (n, n_classes)."""
         return compare(self, views).each
 
     @property

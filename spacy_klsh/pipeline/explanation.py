@@ -146,8 +146,8 @@ class NearMiss(NamedTuple):
 
 def near_misses(component: RelationExtractor, doc: Doc, limit: int = 5) -> list[NearMiss]:
     """The likeliest of what was not attached to `doc`, at most `limit`; writes nothing."""
-    candidates, views = judge(component, doc)
-    compared, scheme = compare(component, [views]), component.scheme
+    (candidates,), views = judge(component, [doc])
+    compared, scheme = compare(component, views), component.scheme
     thresholds = component.effective_thresholds
     attached = {each.record for each in scheme.attached(candidates, compared.each, thresholds)}
     best = scheme.attached(candidates, compared.each, dict.fromkeys(thresholds, 0.0))

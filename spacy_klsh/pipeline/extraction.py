@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
+from itertools import groupby
+from typing import Any, TypeAlias
 
 import numpy as np
-from spacy.tokens import Doc, Token
+from numpy.typing import NDArray
+from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
-from ..structures import Float32, Int32, Structures
+from ..structures import Float32, Int32, Int64, Structures
 from ..trees import tree_paths
 from .candidates import Candidates
 
-ATTRIBUTES: dict[str, Callable[[Token], str]] = {
-    "lemma": lambda token: token.lemma_ or token.lower_,
-    "lower": lambda token: token.lower_,
-    "norm": lambda token: token.norm_,
-    "pos": lambda token: token.pos_,
-    "tag": lambda token: token.tag_,
-    "ent_type": lambda token: token.ent_type_,
-}
+Uint64: TypeAlias = NDArray[np.uint64]
+
+ATTRIBUTES = ("lemma", "lower", "norm", "pos", "tag", "ent_type")
 WORDLIKE = ("lemma", "lower", "norm")
 NAMES = ("path",)
 MAX_CACHED_VECTORS = 20_000
@@ -61,7 +57,7 @@ class ViewExtractor:
     def __post_init__(self) -> None:
         for kind, given, known in (
             ("view", self.names, NAMES),
-            ("attribute", self.attributes, tuple(ATTRIBUTES)),
+            ("attribute", self.attributes, ATTRIBUTES),
         ):
             unknown = [name for name in given if name not in known]
             if unknown or not given:
@@ -69,79 +65,119 @@ class ViewExtractor:
                     f"{kind}s are {list(given)}; choose at least one of {', '.join(known)}."
                 )
 
-    def __call__(self, doc: Doc, candidates: Candidates) -> dict[str, Structures]:
-        """The views of `candidates`, each with one structure a candidate.
+    def __call__(
+        self, docs: Sequence[Doc], candidates: Sequence[Candidates]
+    ) -> dict[str, Structures]:
+        """The views of all candidates of all Docs, each with one structure a candidate.
 
         Raises
         ------
         UnparsedDocError
-            If there are candidates but `doc` has no dependency parse.
+            If a Doc with candidates has no dependency parse.
         """
-        if len(candidates) and not doc.has_annotation("DEP"):
-            raise UnparsedDocError(
-                f"a Doc with {len(candidates)} candidate pairs has no dependency parse "
-                f"({doc.text[:40]!r}…); add a parser before klsh_relations in the pipeline."
-            )
-        path = _Path(doc, candidates)
-        edges = path.edges()
-        nodes = path.nodes(self.attributes, blind=self.blind)
-        structures = Structures(
-            nodes=np.concatenate([edges[:, None], nodes], axis=1),
-            offsets=path.offsets,
-            symbols=tuple(path.symbols),
-            vectors=self._vectors.of(doc.vocab, path.symbols),
+        pairs = list(zip(docs, candidates, strict=True))
+        for doc, found in pairs:
+            if len(found) and not doc.has_annotation("DEP"):
+                raise UnparsedDocError(
+                    f"a Doc with {len(found)} candidate pairs has no dependency parse "
+                    f"({doc.text[:40]!r}…); add a parser before klsh_relations in the pipeline."
+                )
+        groups = [list(group) for _, group in groupby(pairs, lambda pair: id(pair[0].vocab))]
+        paths = [self._paths(group) for group in groups]
+        return {"path": paths[0] if len(paths) == 1 else Structures.concat(paths)}
+
+    def _paths(self, pairs: Sequence[tuple[Doc, Candidates]]) -> Structures:
+        vocab, paths = pairs[0][0].vocab, _Paths(pairs)
+        nodes = paths.nodes(self.attributes, blind=self.blind)
+        return Structures(
+            nodes=np.concatenate([paths.edges()[:, None], nodes], axis=1),
+            offsets=paths.offsets,
+            symbols=tuple(paths.symbols),
+            vectors=self._vectors.of(vocab, paths.symbols),
         )
-        return {"path": structures}
 
 
-class _Path:
-    """Paths between the entities of one Doc, as rows of its own dictionary of symbols."""
+class _Paths:
+    """Paths between entities of Docs with one vocab, as rows of their own symbols.
 
-    def __init__(self, doc: Doc, candidates: Candidates) -> None:
+    All tokens stand in one row, and so do all entities.
+    """
+
+    def __init__(self, pairs: Sequence[tuple[Doc, Candidates]]) -> None:
         self.symbols: dict[str, int] = {}
-        self._doc = doc
-        self._entities, self._arguments = candidates.entities, candidates.arguments
-        roots = np.array([span.root.i for span in candidates.entities], np.int64)
-        offsets = doc.to_array("HEAD").view(np.int64)  # relative, unsigned as spaCy gives them
-        heads, tails = roots[self._arguments[:, 0]], roots[self._arguments[:, 1]]
+        self._strings = pairs[0][0].vocab.strings
+        columns = ["head", "dep", *ATTRIBUTES]
+        ids: list[int | str] = [name.upper() for name in columns]  # as spaCy spells them
+        tables = [doc.to_array(ids).reshape(-1, len(ids)) for doc, _ in pairs]
+        self._columns = dict(zip(columns, np.concatenate(tables).T, strict=True))
+        lemmas = self._columns["lemma"]
+        lemmas[lemmas == 0] = self._columns["lower"][lemmas == 0]
+        first = np.cumsum([0, *map(len, tables)])
+        n_entities = [len(found.entities) for _, found in pairs]
+        self._entities = [span for _, found in pairs for span in found.entities]
+        self._shifts = np.repeat(first[:-1], n_entities)  # of the tokens of each entity
+        self._arguments = np.concatenate(
+            [
+                found.arguments + shift
+                for (_, found), shift in zip(pairs, np.cumsum([0, *n_entities]), strict=False)
+            ]
+        )
+        roots = self._shifts + np.array([_root(span) for span in self._entities], np.int64)
+        offsets = self._columns["head"].view(np.int64)  # to the governor, unsigned in spaCy
         self._tokens, self._arcs, self.offsets = tree_paths(
-            np.arange(len(doc)) + offsets, heads, tails
+            np.arange(len(offsets)) + offsets, *roots[self._arguments.T]
         )
 
     def edges(self) -> Int32:
         """Symbol of the arc by which each node is entered, int32 (n_nodes,)."""
-        down = self._arcs == self._tokens
-        rows = map(cache(self._edge), self._arcs.tolist(), down.tolist())
-        return np.array(list(rows), np.int32)
-
-    def _edge(self, arc: int, down: bool) -> int:
-        return self._row(f"dep={self._doc[arc].dep_}{'<>'[down]}" if arc >= 0 else "dep=")
+        down, start = self._arcs == self._tokens, self._arcs < 0
+        out = np.full(len(down), self._row("dep="), np.int32)
+        for mark, chosen in ((">", down), ("<", ~(down | start))):
+            out[chosen] = self._rows("dep", self._arcs[chosen], "dep={}" + mark)
+        return out
 
     def nodes(self, attributes: Sequence[str], *, blind: bool) -> Int32:
         """Symbols of the attributes of each node, int32 (n_nodes, n_attributes)."""
-        readers = [(f"{name}=", ATTRIBUTES[name]) for name in attributes]
-        labels: list[int] = []
-        shown: dict[int, list[int]] = {}
-        for span in self._entities if blind else ():
-            labels.append(self._row(f"label={span.label_}"))
-            for i in range(span.start, span.end):
-                shown.setdefault(i, labels[-1:] * len(attributes))
-        used, places = np.unique(self._tokens, return_inverse=True)
-        rows = [shown.get(i) or self._describe(i, readers) for i in used.tolist()]
-        nodes = np.array(rows, np.int32).reshape(len(rows), len(attributes))[places]
-        if blind:
-            filled = np.diff(self.offsets) > 0
-            ends = np.array(labels, np.int32)[self._arguments[filled]]
-            nodes[self.offsets[:-1][filled]] = ends[:, :1]
-            nodes[self.offsets[1:][filled] - 1] = ends[:, 1:]
-        return nodes
+        shown = self._labels() if blind else np.full(len(self._tokens), -1)
+        out = np.repeat(shown[:, None].astype(np.int32), len(attributes), axis=1)
+        for column, name in zip(out.T, attributes, strict=True):
+            column[shown < 0] = self._rows(name, self._tokens[shown < 0], f"{name}={{}}")
+        return out
 
-    def _describe(self, i: int, readers: Sequence[tuple[str, Callable[[Token], str]]]) -> list[int]:
-        token = self._doc[i]
-        return [self._row(prefix + read(token)) for prefix, read in readers]
+    def _labels(self) -> Int64:
+        """Symbol of the entity that a node belongs to, int64 (n_nodes,); -1: none.
+
+        At the ends that is the candidate's own one, elsewhere the first one that holds
+        the token.
+        """
+        labels = np.array([self._row(f"label={span.label_}") for span in self._entities], np.int64)
+        of_token = np.full(len(self._columns["head"]), -1)
+        spans = list(zip(self._entities, self._shifts.tolist(), labels.tolist(), strict=True))
+        for span, shift, label in reversed(spans):
+            of_token[span.start + shift : span.end + shift] = label
+        out = of_token[self._tokens]
+        filled = np.diff(self.offsets) > 0
+        heads, tails = labels[self._arguments[filled].T]
+        out[self.offsets[:-1][filled]], out[self.offsets[1:][filled] - 1] = heads, tails
+        return out
+
+    def _rows(self, attribute: str, tokens: Int64, template: str) -> Int32:
+        """Symbol of an attribute of each token, int32 (n,)."""
+        column = self._columns[attribute]
+        chosen = np.zeros(len(column), bool)
+        chosen[tokens] = True  # each token once: there are many fewer than nodes
+        ids, places = np.unique(column[chosen], return_inverse=True)
+        rows = [self._row(template.format(self._strings[id])) for id in ids.tolist()]
+        of_token = np.empty(len(column), np.int32)
+        of_token[chosen] = np.array(rows, np.int32)[places]
+        return of_token[tokens]
 
     def _row(self, symbol: str) -> int:
         return self.symbols.setdefault(symbol, len(self.symbols))
+
+
+def _root(span: Span) -> int:
+    return span.start if span.end == span.start + 1 else span.root.i  # the latter is slow
 
 
 class _VectorCache:

@@ -16,7 +16,7 @@ from .relations import Record, find_argument
 
 Bool: TypeAlias = NDArray[np.bool_]
 DIRECTIONS = ("ordered", "label", "none")
-Lost: TypeAlias = "Counter[tuple[str, str]]"
+Lost: TypeAlias = Counter[tuple[str, str]]
 
 MIN_GOLD = 20
 

@@ -159,7 +159,7 @@ def _check_names(symbols: Any, arrays: Arrays, views: Sequence[str]) -> None:
 def _check_extracted(component: RelationExtractor, reference: Views) -> None:
     """`reference` can be compared with what the component will extract."""
     empty = Doc(component.vocab)
-    extracted = component.views(empty, component.candidates(empty))
+    extracted = component.views([empty], [component.candidates(empty)])
     concat_views([reference, {view: extracted[view] for view in reference}])
 
 

@@ -14,11 +14,12 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..classifiers.encoded import Encoded
-from ..structures import Float32, Int64, Views, concat_views
+from ..structures import Float32, Int64, Views
+from .candidates import Candidates
 from .comparison import extract, judge
 from .labels import Bool, LabelScheme, Lost, choose_thresholds
 from .readers import give_entities
-from .relations import read_records
+from .relations import Record, read_records
 
 if TYPE_CHECKING:
     from .component import RelationExtractor
@@ -108,32 +109,32 @@ def collect(
     gold = [component.scheme.gold(read_records(doc, component.attr) or []) for doc in docs]
     labels = sorted({record.label for records in gold for record in records})
     scheme = replace(component.scheme, labels=tuple(labels))
-    parts, targets, groups = [], [], []
-    entity_labels: set[str] = set()
-    skipped: Counter[str] = Counter()
-    lost_gold: Lost = Counter()
-    for i, (doc, records) in enumerate(zip(docs, gold, strict=True)):
-        candidates, views = extract(
-            component, doc, component.candidates(doc, ordered=scheme.ordered)
-        )
-        y, lost = scheme.targets(candidates, records)
-        skipped.update(candidates.skipped)
-        lost_gold += lost
-        entity_labels |= candidates.entity_labels
-        parts.append(views)
-        targets.append(y)
-        groups.append(np.full(len(y), i, np.int64))
+    offered = [component.candidates(doc, ordered=scheme.ordered) for doc in docs]
+    candidates, views = extract(component, docs, offered)
+    y, lost_gold = _targets(scheme, candidates, gold)
     data = TrainingSet(
-        views=concat_views(parts) if parts else {},
-        y=np.concatenate(targets) if targets else np.zeros((0, 1), bool),
-        groups=np.concatenate(groups) if groups else np.zeros(0, np.int64),
+        views=views,
+        y=y,
+        groups=np.repeat(np.arange(len(docs)), [len(found) for found in candidates]),
         lost_gold=lost_gold,
-        entity_labels=frozenset(entity_labels),
+        entity_labels=frozenset().union(*(found.entity_labels for found in candidates)),
         scheme=scheme,
-        skipped=skipped,
+        skipped=sum((Counter(found.skipped) for found in candidates), Counter()),
     )
     _check_classes(data, len(docs), sum(map(len, gold)))
     return data
+
+
+def _targets(
+    scheme: LabelScheme, candidates: Sequence[Candidates], gold: Sequence[Sequence[Record]]
+) -> tuple[Bool, Lost]:
+    """`LabelScheme.targets` of many Docs, one behind the other."""
+    parts, lost_gold = [np.zeros((0, len(scheme.classes)), bool)], Lost()
+    for found, records in zip(candidates, gold, strict=True):
+        y, lost = scheme.targets(found, records)
+        parts.append(y)
+        lost_gold += lost
+    return np.concatenate(parts), lost_gold
 
 
 def _parsed(
@@ -226,22 +227,14 @@ def document_folds(groups: Int64) -> Int64:
 
 def thresholds_for(component: RelationExtractor, examples: Iterable[Example]) -> dict[str, float]:
     """Thresholds of a trained component with the best F1 on annotated Docs."""
-    scheme = component.scheme
-    views, targets = [], [np.zeros((0, len(scheme.classes)), bool)]
-    lost_gold: Lost = Counter()
-    n_gold = 0
-    for example in examples:
-        gold = scheme.gold(read_records(example.reference, component.attr) or [])
-        candidates, found = judge(component, example.predicted)
-        y, lost = scheme.targets(candidates, gold)
-        views.append(found)
-        targets.append(y)
-        lost_gold += lost
-        n_gold += len(gold)
-    if not n_gold:
+    scheme, examples = component.scheme, list(examples)
+    references = [example.reference for example in examples]
+    gold = [scheme.gold(read_records(doc, component.attr) or []) for doc in references]
+    if not any(gold):
         raise ValueError(
             "the Docs hold no gold relations to choose thresholds by; write them with "
             "DocBin(store_user_data=True) or `spacy-klsh convert`."
         )
-    probabilities = component.probabilities(views)
-    return choose_thresholds(scheme, probabilities, np.concatenate(targets), lost_gold)
+    candidates, views = judge(component, [example.predicted for example in examples])
+    y, lost_gold = _targets(scheme, candidates, gold)
+    return choose_thresholds(scheme, component.probabilities(views), y, lost_gold)

@@ -71,6 +71,25 @@ def test_gram_is_the_normalized_enumeration(problem):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+BRANCHES = ["", "a", "ab", "abc", "abca", "abcb", "ab", "b", "ba", "bacab", "bacaa", "xab", "xx"]
+LONG = ["ab" * 60, "ab" * 59 + "c", "ab" * 30 + "c" * 9, "ab" * 60 + "abc"]
+
+
+@pytest.mark.parametrize(
+    ("words", "references"),
+    [(BRANCHES, BRANCHES), (LONG, ["abc" * 90, "ba"] if strategies.JIT else ["ab"])],
+    ids=["all", "more than fits into the states that are kept"],
+)
+@pytest.mark.parametrize("settings", [TUPLES, {"max_length": 1}, {"max_length": 3}])
+def test_paths_that_begin_alike_have_the_values_they_have_alone(words, references, settings):
+    compare = SubsequenceKernel(**settings).against(paths(*references))
+    whole = compare(paths(*words))
+    alone = [compare(paths(word))[0] for word in words]
+    np.testing.assert_array_equal(whole, np.array(alone))
+    np.testing.assert_array_equal(whole[::-1], compare(paths(*words[::-1])))
+    assert np.unique(whole).size > 3
+
+
 @given(strategies.kernel_problems())
 @strategies.THOROUGH
 def test_self_values_are_the_enumeration(problem):

@@ -280,8 +280,8 @@ def test_a_pair_is_two_candidates_only_if_ordered_and_doubles_labels_only_if_tol
     nlp, _, direction = directed
     component = nlp.get_pipe("klsh_relations")
     doc = parsed(nlp.vocab, FOUNDED)
-    views = component.views(doc, component.candidates(doc, ordered=direction == "ordered"))
-    assert component.probabilities([views]).shape == (
+    views = component.views([doc], [component.candidates(doc, ordered=direction == "ordered")])
+    assert component.probabilities(views).shape == (
         (2, 3) if direction == "ordered" else (1, 5 if direction == "label" else 3)
     )
 

@@ -30,7 +30,7 @@ def attached(nlp, docs):
 
 def row_of(component, doc, relation):
     """Views of the candidate that the relation was made of."""
-    candidates, views = judge(component, doc)
+    (candidates,), views = judge(component, [doc])
     head, tail = ([span.start, span.end] for span in (relation.head, relation.tail))
     rows = candidates.spans.tolist()
     row = rows.index(head + tail if head + tail in rows else tail + head)
@@ -45,7 +45,7 @@ def test_the_path_is_that_of_the_candidate(trained, component, docs):
 
 def test_the_vote_is_the_probabilities_of_the_candidate(trained, component, docs):
     for doc, relation in attached(trained, docs):
-        (expected,) = component.probabilities([row_of(component, doc, relation)]).tolist()
+        (expected,) = component.probabilities(row_of(component, doc, relation)).tolist()
         labels = [label for label, _ in component.scheme.classes]
         vote = relation.evidence.vote
         assert {label: vote.get(label, 0.0) for label in labels} == dict(
@@ -260,7 +260,7 @@ def test_the_other_order_has_a_vote_of_its_own():
     doc = nlp(parsed(nlp.vocab, PATTERNS[4][0]))
     (relation,) = doc._.relations
     assert relation.head.start > relation.tail.start
-    (expected,) = component.probabilities([row_of(component, doc, relation)]).tolist()
+    (expected,) = component.probabilities(row_of(component, doc, relation)).tolist()
     named = {
         (label if tail_first or not label else f"{label} (reversed)"): p
         for (label, tail_first), p in zip(component.scheme.classes, expected, strict=True)
@@ -286,8 +286,8 @@ def test_near_misses_are_the_best_of_what_was_not_attached(trained):
     before = doc.to_bytes()
     misses = near_misses(component, doc, limit=1000)
     assert doc.to_bytes() == before and misses and doc._.relations
-    _, views = judge(component, doc)
-    best = component.probabilities([views])[:, 1:].max(axis=1).tolist()
+    _, views = judge(component, [doc])
+    best = component.probabilities(views)[:, 1:].max(axis=1).tolist()
     scores = [miss.relation.score for miss in misses]
     assert (
         scores

@@ -31,7 +31,7 @@ def candidates(doc, *places, rows=((0, 1),)):
 
 def paths(doc, *places, rows=((0, 1),), **settings):
     found = candidates(doc, *places, rows=rows)
-    structures = ViewExtractor(**{"blind": False, **settings})(doc, found)["path"]
+    structures = ViewExtractor(**{"blind": False, **settings})([doc], [found])["path"]
     assert len(structures) == len(found)
     return [structures.words(i) for i in range(len(structures))]
 
@@ -141,12 +141,12 @@ def test_a_missing_lemma_is_the_lower_case_word():
 def test_a_doc_without_a_parse_asks_for_a_parser():
     doc = Doc(VOCAB, words=["a", "b"])
     with pytest.raises(ValueError, match=r"no dependency parse.*add a parser"):
-        ViewExtractor()(doc, candidates(doc, (0, 1), (1, 2)))
+        ViewExtractor()([doc], [candidates(doc, (0, 1), (1, 2))])
 
 
 def test_a_doc_without_candidates_needs_no_parse():
     doc = Doc(VOCAB, words=["a", "b"])
-    views = ViewExtractor(attributes=("lemma", "pos"))(doc, candidates(doc, (0, 1), rows=()))
+    views = ViewExtractor(attributes=("lemma", "pos"))([doc], [candidates(doc, (0, 1), rows=())])
     assert len(views["path"]) == 0
     assert views["path"].nodes.shape == (0, 3)
 
@@ -162,8 +162,13 @@ def test_unknown_or_no_names_are_refused(settings):
 
 @pytest.fixture
 def vocab():
+    return with_vectors()
+
+
+def with_vectors(**changes):
     vocab = spacy.blank("en").vocab
-    for word, vector in {"lumen": (3, 4), "hired": (0, 2), "Park": (1, 0), "park": (0, 1)}.items():
+    vectors = {"lumen": (3, 4), "hired": (0, 2), "Park": (1, 0), "park": (0, 1), **changes}
+    for word, vector in vectors.items():
         vocab.set_vector(word, np.array(vector, np.float32))
     return vocab
 
@@ -171,7 +176,7 @@ def vocab():
 def vectors(doc, *places, extractor=None, **settings):
     """Rows of the symbols on the path, by symbol."""
     extractor = extractor or ViewExtractor(**{"blind": False, **settings})
-    structures = extractor(doc, candidates(doc, *places))["path"]
+    structures = extractor([doc], [candidates(doc, *places)])["path"]
     assert structures.vectors.shape[1] == doc.vocab.vectors_length
     return dict(zip(structures.symbols, structures.vectors.tolist(), strict=True))
 
@@ -215,6 +220,40 @@ def test_the_bound_of_the_vector_cache_changes_nothing(vocab, monkeypatch):
     extractor = ViewExtractor(blind=False)
     for _ in range(3):
         assert vectors(make(vocab=vocab), LUMEN, PARK, extractor=extractor) == expected
+
+
+def words(structures):
+    return [structures.words(i) for i in range(len(structures))]
+
+
+@pytest.mark.parametrize("blind", [False, True])
+def test_many_docs_at_once_give_what_each_gives_alone(vocab, blind):
+    docs = [
+        make(vocab=vocab),
+        Doc(vocab, words=[]),
+        make(vocab=vocab, heads=(1, 4, 1, 2, 4, 4, 5, 4), pos=["NOUN"] * 8),
+        make(vocab=with_vectors()),
+        make(vocab=vocab),
+    ]
+    found = [
+        candidates(doc, (0, 4, "A"), LUMEN, PARK, rows=((0, 1), (1, 2), (2, 0)))
+        if len(doc)
+        else candidates(doc, rows=())
+        for doc in docs
+    ]
+    extractor = ViewExtractor(attributes=("lemma", "pos"), blind=blind)
+    joined = extractor(docs, found)["path"]
+    alone = [
+        words(extractor([doc], [pairs])["path"]) for doc, pairs in zip(docs, found, strict=True)
+    ]
+    assert words(joined) == [path for part in alone for path in part]
+    assert len(joined) == 12
+
+
+def test_docs_whose_vocabs_disagree_on_a_vector_are_refused(vocab):
+    docs = [make(vocab=vocab), make(vocab=with_vectors(lumen=(0, 7)))]
+    with pytest.raises(ValueError, match="two different vectors"):
+        ViewExtractor(blind=False)(docs, [candidates(doc, LUMEN, HIRED) for doc in docs])
 
 
 def naive_path(doc, start, end):
