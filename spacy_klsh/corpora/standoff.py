@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from reprlib import repr as short
 from typing import Any
 
 from spacy.language import Language
@@ -40,12 +41,14 @@ def read_brat(paths: Paths, nlp: Language, *, align: Align = "split") -> tuple[l
     Entities and triggers become mentions, relations and events become relations. The roles
     ``Arg1`` and ``Arg2`` of a relation are called ``head`` and ``tail``. An event has the role
     ``trigger`` and those of its arguments; a role that comes twice gets a number (``Theme``,
-    ``Theme2``). An argument that is itself an event is represented by that event's trigger.
+    ``Theme2``). An argument that is itself an event stands for that event's trigger, so events
+    that differ only in which event of one trigger they name become equal relations. Events
+    that are their own arguments are errors.
 
-    Beside them ``doc.user_data`` has ``relation_ids``, the id of each relation in
-    ``doc._.relations``; ``modifications``, dicts of `id`, `label`, `target` (the id of a
-    relation or of a span in ``doc.spans["entities"]``) and `value`; ``equivalences``, dicts of
-    `label` and `ids`. Notes and normalizations are counted and ignored.
+    ``doc.user_data`` has ``relation_ids``, one for each of ``doc._.relations``;
+    ``modifications``, dicts of `id`, `label`, `target` (the id of a relation or of a span in
+    ``doc.spans["entities"]``) and `value`; ``equivalences``, dicts of `label` and `ids`; each
+    only if there are any. Notes and normalizations are counted and ignored.
 
     Raises
     ------
@@ -164,8 +167,9 @@ def _mention(entity: Entity, text: str, report: Report) -> Mention | None:
     if end > len(text) or not all(pieces) or not _agree(entity.text, (found, "".join(pieces))):
         report.error(
             "wrong_mentions",
-            f"{entity.where}: {entity.id} is {found!r} at its offsets in a text of {len(text)} "
-            f"characters; expected {entity.text!r}; left out, correct the offsets.",
+            f"{entity.where}: {entity.id} is {short(found)} at its offsets in a text of "
+            f"{len(text)} characters; expected {short(entity.text)}; left out, correct the "
+            "offsets.",
         )
         return None
     return Mention(start, end, entity.label, entity.id, entity.pieces if len(pieces) > 1 else ())
@@ -238,8 +242,8 @@ def _names_kept(
     if unknown:
         report.error(
             "unknown_ids",
-            f"{line.where}: {line.id} {line.label} names {unknown[0]!r}; expected the id of a line "
-            "of the document; left out, correct the reference.",
+            f"{line.where}: {line.id} {line.label} names {unknown[0]!r}; expected an entity or "
+            "event of the document; left out, correct the reference.",
         )
     elif not all(id in kept for id in line.ids):
         report.change(f"lost_{line.kind}", f"{line.where}: {line.id} {line.label}")

@@ -51,7 +51,7 @@ class Frame:
     label: str
     arguments: dict[str, str]
 
-    kind: ClassVar = "relations"
+    kind: ClassVar[str] = "relations"
 
     @property
     def ids(self) -> Collection[str]:
@@ -74,7 +74,7 @@ class Modification:
     target: str
     value: str
 
-    kind: ClassVar = "modifications"
+    kind: ClassVar[str] = "modifications"
 
     @property
     def ids(self) -> Collection[str]:
@@ -90,8 +90,8 @@ class Equivalence:
     label: str
     ids: list[str]
 
-    kind: ClassVar = "equivalences"
-    id: ClassVar = "*"
+    kind: ClassVar[str] = "equivalences"
+    id: ClassVar[str] = "*"
 
 
 Line: TypeAlias = Entity | Frame | Modification | Equivalence
@@ -149,18 +149,14 @@ def _decoded(path: Path, report: Report) -> Iterator[tuple[str, str]]:
 
 def _parse(where: str, content: str, report: Report) -> Line | None:
     id, _, body = content.partition("\t")
-    parse, example = _KINDS.get(content[0], (_nothing, "a line of T, E, R, M, A, N, * or #"))
-    line = parse(where, id, body)
+    parse, example = _KINDS.get(content[0], (None, "a line of T, E, R, M, A, N, * or #"))
+    line = None if parse is None else parse(where, id, body)
     if line is None:
         report.error(
             "malformed_lines",
             f"{where}: {short(content)}; expected {example}; left out, correct the line.",
         )
     return line
-
-
-def _nothing(where: str, id: str, body: str) -> None:
-    return None
 
 
 def _entity(where: str, id: str, body: str) -> Entity | None:
