@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -41,20 +42,24 @@ class Link(NamedTuple):
     label: str
     arguments: Mapping[str, int]
     score: float = 1.0
+    id: str = ""
 
 
 class Document(NamedTuple):
     """A text with mentions and relations; `where` is its place for messages.
 
-    `sentence_starts` holds character offsets, or None if the format has no sentences.
+    `relations` is None if nobody annotated any, as in a test set. `sentence_starts` holds
+    character offsets, or None if the format has no sentences. `extras` is whatever else the
+    corpus says, in plain lists and dicts.
     """
 
     id: str
     text: str
     mentions: Sequence[Mention]
-    relations: Sequence[Link]
+    relations: Sequence[Link] | None
     sentence_starts: Sequence[int] | None = None
     where: str = ""
+    extras: Mapping[str, Any] = MappingProxyType({})
 
 
 def list_paths(paths: Paths) -> list[Path]:
@@ -86,8 +91,9 @@ def to_doc(document: Document, nlp: Language, *, align: Align = "split", report:
 
     All mentions are in ``doc.spans["entities"]``, the longest ones that do not overlap in
     ``doc.ents``, the relations in ``doc._.relations``, the document's id in
-    ``doc.user_data["id"]`` and the pieces of discontinuous mentions in
-    ``doc.user_data["pieces"]``.
+    ``doc.user_data["id"]``, the pieces of discontinuous mentions in
+    ``doc.user_data["pieces"]``, the ids of relations, if they have any, in
+    ``doc.user_data["relation_ids"]`` and the document's extras beside them.
 
     Parameters
     ----------
@@ -118,15 +124,16 @@ def to_doc(document: Document, nlp: Language, *, align: Align = "split", report:
     report.documents += 1
     report.sentences += len(document.sentence_starts or ())
     report.mentions.update(mention.label for mention in document.mentions)
-    report.relations.update(link.label for link in document.relations)
+    report.relations.update(link.label for link in document.relations or ())
 
     doc, spans = _align(doc, document, align, report)
-    doc.user_data["id"] = document.id
+    doc.user_data.update(document.extras, id=document.id)
     _set_entities(doc, document, spans, report)
     if document.sentence_starts is not None:
         for start in mark_sentences(doc, document.sentence_starts):
             report.change("moved_sentence_starts", f"{document.where}: at {start}")
-    write_records(doc, _records(document, spans, report))
+    if document.relations is not None:
+        _set_relations(doc, document, document.relations, spans, report)
     return doc
 
 
@@ -209,16 +216,27 @@ def _set_entities(
         doc.user_data["pieces"] = pieces
 
 
-def _records(document: Document, spans: Sequence[Span | None], report: Report) -> Iterator[Record]:
+def _set_relations(
+    doc: Doc,
+    document: Document,
+    links: Sequence[Link],
+    spans: Sequence[Span | None],
+    report: Report,
+) -> None:
     """Relations all of whose arguments have a span."""
-    for link in document.relations:
+    records, ids = [], []
+    for link in links:
         found = [(role, spans[row]) for role, row in link.arguments.items()]
         arguments = tuple(Argument.of(role, span) for role, span in found if span is not None)
         if len(arguments) == len(found):
-            yield Record(link.label, link.score, arguments)
+            records.append(Record(link.label, link.score, arguments))
+            ids.append(link.id)
         else:
             names = [_name(document.mentions[row], document) for row in link.arguments.values()]
             report.change("lost_relations", f"{document.where}: {link.label} {', '.join(names)}")
+    write_records(doc, records)
+    if any(ids):
+        doc.user_data["relation_ids"] = ids
 
 
 def _name(mention: Mention, document: Document) -> str:

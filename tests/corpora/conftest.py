@@ -13,8 +13,16 @@ def nlp():
 
 
 @pytest.fixture(scope="session")
-def ppi():
-    folder = CORPORA / "ppi"
-    if not folder.is_dir():
-        pytest.skip(f"no corpora at {folder}; set KLSH_CORPORA to their folder")
-    return folder
+def find_corpus():
+    def find_corpus(name):
+        path = CORPORA / name
+        if not path.exists():
+            pytest.skip(f"no corpora at {path}; set KLSH_CORPORA to their folder")
+        return path
+
+    return find_corpus
+
+
+@pytest.fixture(scope="session")
+def ppi(find_corpus):
+    return find_corpus("ppi")

@@ -224,6 +224,29 @@ def test_long_texts_are_errors_and_the_others_converted(monkeypatch, nlp):
     assert "a:1: 8 characters but nlp.max_length is 5" in report.examples["long_texts"][0]
 
 
+def test_relations_nobody_annotated_and_extras(nlp):
+    doc, report = convert(nlp, "Ada Park", [Mention(0, 8, "PERSON")], None)
+    assert doc._.relations_data is None and doc._.relations == () and not report.relations
+    document = Document("d1", "Ada Park", [], [], extras={"source": ["a", 1]})
+    doc = to_doc(document, nlp, report=report)
+    assert doc.user_data["source"] == ["a", 1] and doc.user_data["id"] == "d1"
+    assert doc._.relations_data == []
+
+
+def test_ids_of_relations_are_those_of_the_kept(nlp):
+    mentions = [Mention(0, 3, "P"), Mention(4, 8, "P"), Mention(4, 6, "P")]
+    links = [
+        Link("A", {"head": 0, "tail": 1}, id="R1"),
+        Link("A", {"head": 0, "tail": 2}, id="R2"),
+        Link("B", {"head": 0, "tail": 1}),
+    ]
+    doc, report = convert(nlp, "Ada Park", mentions, links, align="drop")
+    assert doc.user_data["relation_ids"] == ["R1", ""] and len(doc._.relations) == 2
+    assert report.changes == {"lost_mentions": 1, "lost_relations": 1}
+    doc, _ = convert(nlp, "Ada Park", mentions, links[2:])
+    assert "relation_ids" not in doc.user_data
+
+
 def test_empty_text(nlp):
     doc, report = convert(nlp, "", [], starts=[])
     assert len(doc) == 0 and doc._.relations == () and report.documents == 1
