@@ -70,7 +70,7 @@ class Compared(NamedTuple):
 
 def compare(component: RelationExtractor, views: Sequence[Views]) -> Compared:
     """All candidates in `views`, compared with the references and classified."""
-    views = [view for view in views if len(view["path"])]
+    views = [view for view in views if len(next(iter(view.values())))]
     if not views:
         nothing = np.zeros((0, len(component.scheme.classes)), np.float32)
         return Compared({}, np.zeros(0, np.int64), nothing, nothing)

@@ -14,6 +14,7 @@ from spacy.vocab import Vocab
 from ..structures import Float32, Int32, Structures
 from ..trees import tree_paths
 from .candidates import Candidates
+from .subtrees import Pieces
 
 ATTRIBUTES: dict[str, Callable[[Token], str]] = {
     "lemma": lambda token: token.lemma_ or token.lower_,
@@ -24,7 +25,7 @@ ATTRIBUTES: dict[str, Callable[[Token], str]] = {
     "ent_type": lambda token: token.ent_type_,
 }
 WORDLIKE = ("lemma", "lower", "norm")
-NAMES = ("path",)
+NAMES = ("path", "subtree")
 MAX_CACHED_VECTORS = 20_000
 
 
@@ -39,7 +40,10 @@ class ViewExtractor:
     The ``path`` view is the shortest path in the dependency tree from the head's
     syntactic root to the tail's. Column 0 of a node is the arc by which the path
     enters it: ``dep=nsubj<`` from child to governor, ``dep=nsubj>`` from governor to
-    child, ``dep=`` for the first node. No path (two sentences): no nodes.
+    child, ``dep=`` for the first node. No path (two sentences): no nodes. The ``subtree``
+    view is the same path as a tree, rooted at its start. With more than two roles they
+    are the paths from the first role to each other one, in their order or joined to one
+    tree; see `subtrees.Pieces`.
 
     Parameters
     ----------
@@ -79,10 +83,11 @@ class ViewExtractor:
         """
         if len(candidates) and not doc.has_annotation("DEP"):
             raise UnparsedDocError(
-                f"a Doc with {len(candidates)} candidate pairs has no dependency parse "
+                f"a Doc with {len(candidates)} candidates has no dependency parse "
                 f"({doc.text[:40]!r}…); add a parser before klsh_relations in the pipeline."
             )
-        path = _Path(doc, candidates)
+        pieces = Pieces(candidates)
+        path = _Path(doc, pieces.pairs)
         edges = path.edges()
         nodes = path.nodes(self.attributes, blind=self.blind)
         structures = Structures(
@@ -91,7 +96,14 @@ class ViewExtractor:
             symbols=tuple(path.symbols),
             vectors=self._vectors.of(doc.vocab, path.symbols),
         )
-        return {"path": structures}
+        views = {}
+        for name in self.names:
+            views[name] = (
+                pieces.path(structures)
+                if name == "path"
+                else pieces.subtree(structures, path._tokens)
+            )
+        return views
 
 
 class _Path:
