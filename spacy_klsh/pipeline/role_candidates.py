@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from math import factorial, perm
 from typing import Any, NamedTuple
 
@@ -21,8 +21,10 @@ MAX_COUNT = 2**63 - 1  # what a saved Doc can hold
 
 
 class _Window(NamedTuple):
-    """An entity, the rows of those behind it that are near, and for each set of roles (as
-    bits) the number of choices among these."""
+    """An entity and those behind it that are near.
+
+    `ways` holds for each set of roles, as bits, the number of ways to fill it with these.
+    """
 
     first: int
     near: Sequence[int]
@@ -72,10 +74,13 @@ class RoleCandidates:
     max_candidates: int = 10_000
 
     def __post_init__(self) -> None:
-        self._pairs  # refuses limits below 1
+        self.pairs()  # refuses limits below 1
         names = list(self.roles)
         if not 2 <= len(names) <= MAX_ROLES or "" in names:
             raise ValueError(f"roles are {names}; name 2 to {MAX_ROLES} of them.")
+        for name, labels in self.roles.items():
+            if isinstance(labels, str):
+                raise ValueError(f"the role {name} has the labels {labels!r}; give a list of them.")
         grouped = list(chain.from_iterable(self.interchangeable))
         unknown = sorted({*self.optional, *grouped}.difference(names))
         if unknown:
@@ -91,8 +96,9 @@ class RoleCandidates:
             self._check_group(list(group), names)
 
     def _check_group(self, group: list[str], names: list[str]) -> None:
-        key = [(name in self.optional, names.index(name)) for name in group]
-        if len(group) < 2 or key != sorted(key):
+        places, optional = map(names.index, group), (name in self.optional for name in group)
+        falling = (a > b for values in (places, optional) for a, b in pairwise(values))
+        if len(group) < 2 or any(falling):
             raise ValueError(
                 f"interchangeable holds {group}; give two or more roles in the order of roles, the "
                 "optional ones last."
@@ -137,10 +143,10 @@ class RoleCandidates:
 
     def entities(self, doc: Doc) -> tuple[Span, ...]:
         """The spans that may be arguments, as `EntityPairs.entities` gives them."""
-        return self._pairs.entities(doc)
+        return self.pairs().entities(doc)
 
-    @cached_property
-    def _pairs(self) -> EntityPairs:
+    def pairs(self) -> EntityPairs:
+        """Pairs of the same entities within the same limits."""
         return EntityPairs(
             spans_key=self.spans_key,
             max_tokens=self.max_tokens,
@@ -161,8 +167,7 @@ class RoleCandidates:
     @cached_property
     def _before(self) -> dict[int, int]:
         """The interchangeable role before a role, whose entity stands before its own."""
-        pairs = ((a, b) for group in self._groups for a, b in zip(group, group[1:], strict=False))
-        return {b: a for a, b in pairs}
+        return {role: before for group in self._groups for before, role in pairwise(group)}
 
     @cached_property
     def _fillings(self) -> list[list[tuple[tuple[int, ...], int]]]:

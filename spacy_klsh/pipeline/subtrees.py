@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..structures import Float32, Int32, Int64, Structures
+from ..structures import Float32, Int64, Structures
 from ..trees import join_paths
 from .candidates import Candidates
 

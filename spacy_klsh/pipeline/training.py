@@ -172,8 +172,8 @@ def _check_classes(data: TrainingSet, n_docs: int, n_gold: int) -> None:
         )
     if not positive:
         raise ValueError(
-            f"{found}; no candidate stands for a relation: give gold entities, and check spans_key, "
-            "entity_pairs or roles, max_tokens and max_sentences of the candidates block."
+            f"{found}; no candidate stands for a relation: give gold entities, and check "
+            "spans_key, entity_pairs or roles, max_tokens, max_sentences of the candidates block."
         )
     if positive == n:
         raise ValueError(

@@ -239,6 +239,11 @@ def test_what_is_left_out_later_is_counted_by_candidate():
         ({"interchangeable": [["Theme"]]}, "two or more roles"),
         ({"interchangeable": [["Theme2", "Theme"]]}, "in the order of roles"),
         ({"optional": ["Theme"]}, "the optional ones last"),
+        (
+            {"interchangeable": [["Theme2", "Theme"]], "optional": ["Theme"]},
+            "in the order of roles",
+        ),
+        ({"roles": {"trigger": "B", "Theme": ["P"]}}, "trigger has the labels 'B'; give a list"),
         ({"interchangeable": [["Theme", "Theme"]]}, "in one group, once"),
         ({"interchangeable": [["Theme", "Theme2"]] * 2}, "in one group, once"),
         ({"interchangeable": [["Theme", "Cause"]]}, r"entity labels \[\['P'\], \['C', 'P'\]\]"),
