@@ -52,7 +52,8 @@ class Neighbour(NamedTuple):
 class Evidence(NamedTuple):
     """What the prediction for one candidate rests on.
 
-    `path` holds the candidate's nodes as tuples of symbols, the edge first. `vote` maps
+    `path` holds the candidate's nodes as tuples of symbols, the edge first; with more than
+    two roles the edge ``role=Theme`` begins the way to the argument in that role. `vote` maps
     labels to probabilities, the likeliest first, ``""`` being no relation; labels
     without any vote are left out. With direction ``label``, ``X (reversed)`` is the
     label with head and tail exchanged. `nearest` are the most similar references, and in

@@ -68,12 +68,12 @@ class Relation:
 
     @property
     def head(self) -> Span:
-        """The argument with the role ``head``."""
+        """The argument with the role ``head``; an AttributeError if there is none."""
         return self._argument("head")
 
     @property
     def tail(self) -> Span:
-        """The argument with the role ``tail``."""
+        """The argument with the role ``tail``; an AttributeError if there is none."""
         return self._argument("tail")
 
     def _argument(self, role: str) -> Span:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, islice, pairwise
+from itertools import chain, combinations, islice, pairwise
 from math import factorial, perm
 from typing import Any, NamedTuple
 
@@ -29,6 +29,22 @@ class _Window(NamedTuple):
     first: int
     near: Sequence[int]
     ways: Sequence[int]
+
+
+class _Filling(NamedTuple):
+    """Roles to fill: one by the first entity of a window, the others by those behind it.
+
+    `bits` are the others.
+    """
+
+    lead: int
+    others: tuple[int, ...]
+    bits: int
+
+    @classmethod
+    def of(cls, lead: int, others: Collection[int]) -> _Filling:
+        """The filling of these roles."""
+        return cls(lead, tuple(sorted(others)), _bits(others))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,22 +186,19 @@ class RoleCandidates:
         return {role: before for group in self._groups for before, role in pairwise(group)}
 
     @cached_property
-    def _fillings(self) -> list[list[tuple[tuple[int, ...], int]]]:
-        """Sets of roles to fill, smaller ones first, and the role of the first entity.
-
-        Of interchangeable roles the first ones are filled.
-        """
-        names, n = list(self.roles), len(self.roles)
-        found: list[list[tuple[tuple[int, ...], int]]] = [[] for _ in range(n - 1)]
-        sets = (tuple(r for r in range(n) if bits >> r & 1) for bits in range(1 << n))
-        for filled in sorted(sets):
-            required = all(names[r] in self.optional or r in filled for r in range(n))
-            if (
-                len(filled) > 1
-                and required
-                and all(self._before.get(r, r) in filled for r in filled)
-            ):
-                found[len(filled) - 2] += [(filled, r) for r in filled if r not in self._before]
+    def _fillings(self) -> list[list[_Filling]]:
+        """Ways to hand out two roles, three, and so on; of interchangeable ones the first."""
+        n, before = len(self.roles), self._before
+        required = {role for role, name in enumerate(self.roles) if name not in self.optional}
+        found = []
+        for size in range(2, n + 1):
+            filled = [
+                roles
+                for roles in combinations(range(n), size)
+                if required.issubset(roles) and all(before.get(r, r) in roles for r in roles)
+            ]
+            leads = [(lead, roles) for roles in filled for lead in roles if lead not in before]
+            found.append([_Filling.of(lead, set(roles) - {lead}) for lead, roles in leads])
         return found
 
     def _windows(
@@ -219,10 +232,10 @@ class RoleCandidates:
     def _count(self, windows: Sequence[_Window], takes: Sequence[int]) -> int:
         """Number of all choices."""
         return sum(
-            window.ways[_bits(filled) & ~(1 << lead)]
-            for filled, lead in chain.from_iterable(self._fillings)
+            window.ways[filling.bits]
             for window in windows
-            if takes[window.first] >> lead & 1
+            for filling in chain.from_iterable(self._fillings)
+            if takes[window.first] >> filling.lead & 1
         )
 
     def _choices(
@@ -231,9 +244,8 @@ class RoleCandidates:
         """Entities of each role, -1 for none; one by one, as they are asked for."""
         for fillings in self._fillings:
             for first, near, ways in windows:
-                for filled, lead in fillings:
-                    if takes[first] >> lead & 1 and ways[_bits(filled) & ~(1 << lead)]:
-                        others = [role for role in filled if role != lead]
+                for lead, others, bits in fillings:
+                    if takes[first] >> lead & 1 and ways[bits]:
                         pools = [[j for j in near if takes[j] >> role & 1] for role in others]
                         row = [-1] * len(self.roles)
                         row[lead] = first
@@ -255,14 +267,14 @@ class RoleCandidates:
         row[role] = -1
 
 
-def _bits(roles: Sequence[int]) -> int:
+def _bits(roles: Collection[int]) -> int:
     return sum(1 << role for role in roles)
 
 
 @lru_cache(maxsize=4096)
 def _count_ways(
     counts: tuple[tuple[int, int], ...], n_roles: int, groups: tuple[tuple[int, ...], ...]
-) -> list[int]:
+) -> tuple[int, ...]:
     """Ways to fill exactly the roles of each set (as bits) with different entities.
 
     Parameters
@@ -281,4 +293,4 @@ def _count_ways(
                 part = (part - 1) & roles & takes
     for group in map(_bits, groups):
         ways = [n // factorial((roles & group).bit_count()) for roles, n in enumerate(ways)]
-    return ways
+    return tuple(ways)
