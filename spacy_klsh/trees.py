@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import compiled
-from .structures import Int64
+from .structures import Int32, Int64
 
 
 @compiled
@@ -57,3 +57,59 @@ def tree_paths(governors: Int64, starts: Int64, ends: Int64) -> tuple[Int64, Int
             nodes[place], arcs[place] = node, node
             place, node = place - 1, governors[node]
     return nodes, arcs, offsets
+
+
+@compiled
+def join_paths(
+    nodes: Int64, offsets: Int64, paths: Int64, bounds: Int64, marks: Int64
+) -> tuple[Int64, Int32, Int64]:
+    """Trees that paths from one node make together.
+
+    Parameters
+    ----------
+    nodes : int64 array (n_steps,)
+        Nodes of paths in a forest, one behind the other, as `tree_paths` gives them.
+    offsets : int64 array (n_paths + 1,)
+        Starts of the paths.
+    paths : int64 array (n_pieces,)
+        The paths of each tree; all paths of a tree start at the same node.
+    bounds : int64 array (n + 1,)
+        Starts of the trees in `paths`.
+    marks : int64 array (n_pieces,)
+        What hangs as a further leaf below the end of each path; -1: nothing.
+
+    Returns
+    -------
+    steps : int64 array (n_nodes,)
+        Step at which each node is first met, or the mark of a leaf.
+    parents : int32 array (n_nodes,)
+        Parent of each node within its tree, -1 for the root.
+    offsets : int64 array (n + 1,)
+        Starts of the trees; nothing for a tree one of whose paths is empty.
+    """
+    size = 0
+    for path in paths:
+        size += offsets[path + 1] - offsets[path] + 1
+    steps, parents = np.empty(size, np.int64), np.empty(size, np.int32)
+    starts = np.zeros(len(bounds), np.int64)
+    seen = np.full(nodes.max() + 1 if len(nodes) else 0, -1)
+    place = np.zeros(len(seen), np.int32)
+    for tree in range(len(bounds) - 1):
+        first = end = starts[tree]
+        for k in range(bounds[tree], bounds[tree + 1]):
+            start, stop, parent = offsets[paths[k]], offsets[paths[k] + 1], np.int32(-1)
+            if start == stop:
+                end = first
+                break
+            for step in range(start, stop):
+                node = nodes[step]
+                if seen[node] != tree:
+                    seen[node], place[node] = tree, end - first
+                    steps[end], parents[end] = step, parent
+                    end += 1
+                parent = place[node]
+            if marks[k] >= 0:
+                steps[end], parents[end] = marks[k], parent
+                end += 1
+        starts[tree + 1] = end
+    return steps[: starts[-1]].copy(), parents[: starts[-1]].copy(), starts

@@ -53,7 +53,7 @@ def annotate(
         stop(error)
     skipped = ", ".join(f"{reason} {n:,}" for reason, n in component.report.items())
     typer.echo(
-        f"{n_docs:,} documents, {n_relations:,} relations; pairs skipped: {skipped or 'none'}",
+        f"{n_docs:,} documents, {n_relations:,} relations; skipped: {skipped or 'none'}",
         err=True,
     )
 

@@ -29,7 +29,9 @@ def explain(
     n_references: Annotated[
         int, typer.Option(min=1, help="References to show with each relation.")
     ] = 3,
-    misses: Annotated[int, typer.Option(min=0, help="Most pairs below the threshold to show.")] = 5,
+    misses: Annotated[
+        int, typer.Option(min=0, help="Most candidates below the threshold to show.")
+    ] = 5,
 ) -> None:
     """Show for each relation in a text the vote and the labelled references most like it."""
     from rich.console import Console
@@ -90,7 +92,7 @@ def _print(
         _print_relation(console, relation, f"{relation.score:.2f} < {threshold:.2f}")
     if skipped:
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in skipped.items())
-        console.print(f"\nPairs skipped: {reasons}", markup=False, highlight=False)
+        console.print(f"\nSkipped: {reasons}", markup=False, highlight=False)
     if not (relations or misses or skipped):
         console.print("It holds no pair of entities that may be related.")
 
@@ -100,11 +102,12 @@ def _print_relation(console: Console, relation: Relation, score: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ..pipeline.evidence import label_words, path_words
+    from ..pipeline.evidence import argument_words, label_words, path_words
 
-    head, *tails = (" ".join(span.text.split()) for span in relation.arguments.values())
+    texts = {role: " ".join(span.text.split()) for role, span in relation.arguments.items()}
+    first, others = argument_words(texts)
     title = Text.assemble(
-        (head, "bold"), " — ", (relation.label, "bold cyan"), " → ", (", ".join(tails), "bold")
+        (first, "bold"), " — ", (relation.label, "bold cyan"), " → ", (others, "bold")
     )
     title.append(f"  {score}", "dim")
     evidence = relation.evidence

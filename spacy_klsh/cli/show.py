@@ -36,11 +36,13 @@ def show(
 
 
 def _rows(document: dict[str, Any]) -> list[tuple[str, str, str, str, str]]:
+    from ..pipeline.evidence import argument_words
+
     texts = [document["text"][e["start"] : e["end"]] for e in document["entities"]]
     rows = []
     for relation in document["relations"]:
         roles = relation.get("arguments") or {k: relation[k] for k in ("head", "tail")}
-        head, *others = (" ".join(texts[i].split()) for i in roles.values())
+        named = argument_words({role: " ".join(texts[i].split()) for role, i in roles.items()})
         score = f"{relation.get('score', 1.0):.2f}"
-        rows.append((str(document["id"]), head, relation["label"], ", ".join(others), score))
+        rows.append((str(document["id"]), named[0], relation["label"], named[1], score))
     return rows

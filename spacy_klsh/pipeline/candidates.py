@@ -30,7 +30,8 @@ class Candidates:
     arguments : int32 array (n, n_roles)
         Rows into `entities`; -1 where a role is absent.
     skipped : mapping of reason to int
-        Pairs that were left out, counted once each, not once an order.
+        Pairs that were left out, counted once each, not once an order; with more than two
+        roles, candidates.
     """
 
     roles: tuple[str, ...]
@@ -60,7 +61,8 @@ class Candidates:
         """The candidates to `keep`, bool (n,); the other pairs are counted under `reason`."""
         if keep.all():
             return self
-        lost = {frozenset(row) for row in self.arguments[~keep].tolist()}
+        as_pair = frozenset if len(self.roles) == 2 else tuple
+        lost = {as_pair(row) for row in self.arguments[~keep].tolist()}
         skipped = {**self.skipped, reason: len(lost)}
         return replace(self, arguments=self.arguments[keep], skipped=skipped)
 
@@ -159,7 +161,7 @@ class EntityPairs:
         self, doc: Doc, entities: Sequence[Span], skipped: Counter[str]
     ) -> Iterator[tuple[int, int]]:
         """Pairs within the window, in document order; the others are counted."""
-        numbers = _sentence_numbers(doc)
+        numbers = sentence_numbers(doc)
         starts = [span.start for span in entities]
         first = [numbers[start] for start in starts]  # starts rise, so these do
         last = [numbers[span.end - 1] for span in entities]
@@ -178,7 +180,7 @@ class EntityPairs:
                     yield i, j
 
 
-def _sentence_numbers(doc: Doc) -> Sequence[int]:
+def sentence_numbers(doc: Doc) -> Sequence[int]:
     """Number of the sentence of each token; all 0 where no sentence is known."""
     if not doc.has_annotation("SENT_START"):
         return [0] * len(doc)

@@ -113,7 +113,10 @@ class RelationExtractor(Pipe):
             exclusive=exclusive_classes,
             symmetric=frozenset(symmetric_labels),
             negative=frozenset(negative_labels),
+            interchangeable=tuple(map(tuple, getattr(candidates, "interchangeable", ()))),
         )
+        if hasattr(candidates, "roles"):
+            scheme.check_roles(tuple(candidates.roles))
         register_extensions(attr)
         self.vocab = vocab
         self.name = name

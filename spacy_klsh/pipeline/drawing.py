@@ -69,17 +69,20 @@ class _Row:
 
 @dataclass
 class _Segment:
-    """The part of an arc in one row, from the side of the head to that of the tail."""
+    """The part of an arc in one row, from the side of the head to that of the tail.
+
+    Its name is the label of the relation, or a role that is not the tail.
+    """
 
     arc: Arc
+    name: str
     x: list[float]
     ends: tuple[Span | None, Span | None]  # None: it runs on in another row
     lane: int = 0
 
     @property
     def label(self) -> str:
-        name = self.arc.relation.label
-        name = name if len(name) <= MAX_LABEL else name[: MAX_LABEL - 1] + "…"
+        name = self.name if len(self.name) <= MAX_LABEL else self.name[: MAX_LABEL - 1] + "…"
         return f"{self.arc.number} {name}"
 
     def chip(self, width: float) -> tuple[float, float]:
@@ -183,9 +186,10 @@ def _stack_labels(row: _Row, entities: Sequence[Span]) -> None:
 
 
 def _route(arc: Arc, rows: Sequence[_Row], width: float, from_right: bool) -> None:
-    """Add the segments of an arc to all rows that it runs through."""
-    head, *others = arc.relation.arguments.values()
-    for tail in others:
+    """Add the segments of an arc, from the first argument to each other, to the rows they cross."""
+    (_, head), *others = arc.relation.arguments.items()
+    for role, tail in others:
+        name = arc.relation.label if role == "tail" else role
         start, end = _first_row(rows, head), _first_row(rows, tail)
         forward = (end > start) != from_right  # whether it leaves a row at its right side
         leave, enter = (width, 0.0) if forward else (0.0, width)
@@ -193,7 +197,7 @@ def _route(arc: Arc, rows: Sequence[_Row], width: float, from_right: bool) -> No
             row = rows[number]
             here = (head if number == start else None, tail if number == end else None)
             x = [_middle(row, here[0], enter), _middle(row, here[1], leave)]
-            row.segments.append(_Segment(arc, x, here))
+            row.segments.append(_Segment(arc, name, x, here))
 
 
 def _first_row(rows: Sequence[_Row], span: Span) -> int:

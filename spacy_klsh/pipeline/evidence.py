@@ -52,7 +52,8 @@ class Neighbour(NamedTuple):
 class Evidence(NamedTuple):
     """What the prediction for one candidate rests on.
 
-    `path` holds the candidate's nodes as tuples of symbols, the edge first. `vote` maps
+    `path` holds the candidate's nodes as tuples of symbols, the edge first; with more than
+    two roles the edge ``role=Theme`` begins the way to the argument in that role. `vote` maps
     labels to probabilities, the likeliest first, ``""`` being no relation; labels
     without any vote are left out. With direction ``label``, ``X (reversed)`` is the
     label with head and tail exchanged. `nearest` are the most similar references, and in
@@ -123,20 +124,24 @@ def node_words(node: Sequence[str]) -> str:
     return "/".join(dict.fromkeys(filter(None, values)))
 
 
-def edge_words(node: Sequence[str]) -> tuple[str, bool]:
-    """Label of the edge that enters a node, and whether it points at the node."""
-    edge = node[0].partition("=")[2]
-    return edge[:-1], edge.endswith(">")
+def edge_words(node: Sequence[str], line: str = "-", left: str = "<-", right: str = "->") -> str:
+    """The edge that enters a node as an arrow from governor to child, or the role that begins."""
+    kind, _, edge = node[0].partition("=")
+    if kind == "role":
+        return f"| {edge}:"
+    return f"{line}{edge[:-1]}{right}" if edge.endswith(">") else f"{left}{edge[:-1]}{line}"
+
+
+def argument_words(arguments: Mapping[str, str]) -> tuple[str, str]:
+    """The first argument, and the others, with their roles unless they are tails."""
+    first, *others = arguments.items()
+    named = (text if role == "tail" else f"{role}: {text}" for role, text in others)
+    return first[1], ", ".join(named)
 
 
 def path_steps(path: Path) -> list[tuple[str, str]]:
-    """The arrow that enters each node, from governor to child, and the node's words."""
-    steps = []
-    for i, node in enumerate(path):
-        label, forward = edge_words(node)
-        arrow = f"-{label}->" if forward else f"<-{label}-"
-        steps.append((arrow if i else "", node_words(node)))
-    return steps
+    """The edge that enters each node, see `edge_words`, and the node's words."""
+    return [(edge_words(node) if i else "", node_words(node)) for i, node in enumerate(path)]
 
 
 def path_words(path: Path) -> str:

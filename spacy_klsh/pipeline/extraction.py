@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
-from ..structures import Float32, Int32, Int64, Structures
+from ..structures import Float32, Int32, Int64, Structures, concat_views
 from ..trees import tree_paths
 from .candidates import Candidates
+from .subtrees import Pieces
 
 Uint64: TypeAlias = NDArray[np.uint64]
 
 ATTRIBUTES = ("lemma", "lower", "norm", "pos", "tag", "ent_type")
 WORDLIKE = ("lemma", "lower", "norm")
-NAMES = ("path",)
+NAMES = ("path", "subtree")
 MAX_CACHED_VECTORS = 20_000
 
 
@@ -35,7 +36,10 @@ class ViewExtractor:
     The ``path`` view is the shortest path in the dependency tree from the head's
     syntactic root to the tail's. Column 0 of a node is the arc by which the path
     enters it: ``dep=nsubj<`` from child to governor, ``dep=nsubj>`` from governor to
-    child, ``dep=`` for the first node. No path (two sentences): no nodes.
+    child, ``dep=`` for the first node. No path (two sentences): no nodes. The ``subtree``
+    view is the same path as a tree, rooted at its start. With more than two roles they
+    are the paths from the first role to each other one, in their order or joined to one
+    tree; see `subtrees.Pieces`.
 
     Parameters
     ----------
@@ -75,62 +79,76 @@ class ViewExtractor:
         UnparsedDocError
             If a Doc with candidates has no dependency parse.
         """
-        pairs = list(zip(docs, candidates, strict=True))
-        for doc, found in pairs:
+        for doc, found in zip(docs, candidates, strict=True):
             if len(found) and not doc.has_annotation("DEP"):
                 raise UnparsedDocError(
-                    f"a Doc with {len(found)} candidate pairs has no dependency parse "
+                    f"a Doc with {len(found)} candidates has no dependency parse "
                     f"({doc.text[:40]!r}…); add a parser before klsh_relations in the pipeline."
                 )
-        groups = [list(group) for _, group in groupby(pairs, lambda pair: id(pair[0].vocab))]
-        paths = [self._paths(group) for group in groups]
-        return {"path": paths[0] if len(paths) == 1 else Structures.concat(paths)}
+        vocabs = groupby(range(len(docs)), lambda i: id(docs[i].vocab))
+        groups = [list(rows) for _, rows in vocabs]
+        parts = [self._views([docs[i] for i in g], [candidates[i] for i in g]) for g in groups]
+        return parts[0] if len(parts) == 1 else concat_views(parts)
 
-    def _paths(self, pairs: Sequence[tuple[Doc, Candidates]]) -> Structures:
-        vocab, paths = pairs[0][0].vocab, _Paths(pairs)
+    def _views(
+        self, docs: Sequence[Doc], candidates: Sequence[Candidates]
+    ) -> dict[str, Structures]:
+        """The views of Docs with one vocab."""
+        shifts = np.cumsum([0, *(len(found.entities) for found in candidates)])
+        pieces = Pieces(_joined(candidates, shifts))
+        paths = _Paths(docs, np.diff(shifts), pieces.pairs)
         nodes = paths.nodes(self.attributes, blind=self.blind)
-        return Structures(
+        structures = Structures(
             nodes=np.concatenate([paths.edges()[:, None], nodes], axis=1),
             offsets=paths.offsets,
             symbols=tuple(paths.symbols),
-            vectors=self._vectors.of(vocab, paths.symbols),
+            vectors=self._vectors.of(docs[0].vocab, paths.symbols),
         )
+        return {
+            name: pieces.path(structures)
+            if name == "path"
+            else pieces.subtree(structures, paths.tokens)
+            for name in self.names
+        }
+
+
+def _joined(candidates: Sequence[Candidates], shifts: Int64) -> Candidates:
+    """Candidates of all Docs, over the entities of all of them."""
+    arguments = [
+        np.where(found.arguments < 0, -1, found.arguments + shift).astype(np.int32)
+        for found, shift in zip(candidates, shifts[:-1], strict=True)
+    ]
+    entities = tuple(chain.from_iterable(found.entities for found in candidates))
+    return Candidates(candidates[0].roles, entities, np.concatenate(arguments))
 
 
 class _Paths:
-    """Paths between entities of Docs with one vocab, as rows of their own symbols.
+    """Paths from heads to tails in Docs with one vocab, as rows of their own symbols.
 
-    All tokens stand in one row, and so do all entities.
+    All tokens stand in one row; `n_entities` tells whose the entities of `pairs` are.
     """
 
-    def __init__(self, pairs: Sequence[tuple[Doc, Candidates]]) -> None:
+    def __init__(self, docs: Sequence[Doc], n_entities: Int64, pairs: Candidates) -> None:
         self.symbols: dict[str, int] = {}
-        self._strings = pairs[0][0].vocab.strings
+        self._strings = docs[0].vocab.strings
         columns = ["head", "dep", *ATTRIBUTES]
         ids: list[int | str] = [name.upper() for name in columns]  # as spaCy spells them
-        tables = [doc.to_array(ids).reshape(-1, len(ids)) for doc, _ in pairs]
+        tables = [doc.to_array(ids).reshape(-1, len(ids)) for doc in docs]
         self._columns = dict(zip(columns, np.concatenate(tables).T, strict=True))
         lemmas = self._columns["lemma"]
         lemmas[lemmas == 0] = self._columns["lower"][lemmas == 0]
-        first = np.cumsum([0, *map(len, tables)])
-        n_entities = [len(found.entities) for _, found in pairs]
-        self._entities = [span for _, found in pairs for span in found.entities]
-        self._shifts = np.repeat(first[:-1], n_entities)  # of the tokens of each entity
-        self._arguments = np.concatenate(
-            [
-                found.arguments + shift
-                for (_, found), shift in zip(pairs, np.cumsum([0, *n_entities]), strict=False)
-            ]
-        )
+        self._entities, self._arguments = pairs.entities, pairs.arguments
+        first = np.cumsum([0, *map(len, tables)])[:-1]
+        self._shifts = np.repeat(first, n_entities)  # of the tokens of each entity
         roots = self._shifts + np.array([_root(span) for span in self._entities], np.int64)
         offsets = self._columns["head"].view(np.int64)  # to the governor, unsigned in spaCy
-        self._tokens, self._arcs, self.offsets = tree_paths(
+        self.tokens, self._arcs, self.offsets = tree_paths(
             np.arange(len(offsets)) + offsets, *roots[self._arguments.T]
         )
 
     def edges(self) -> Int32:
         """Symbol of the arc by which each node is entered, int32 (n_nodes,)."""
-        down, start = self._arcs == self._tokens, self._arcs < 0
+        down, start = self._arcs == self.tokens, self._arcs < 0
         out = np.full(len(down), self._row("dep="), np.int32)
         for mark, chosen in ((">", down), ("<", ~(down | start))):
             out[chosen] = self._rows("dep", self._arcs[chosen], "dep={}" + mark)
@@ -138,10 +156,10 @@ class _Paths:
 
     def nodes(self, attributes: Sequence[str], *, blind: bool) -> Int32:
         """Symbols of the attributes of each node, int32 (n_nodes, n_attributes)."""
-        shown = self._labels() if blind else np.full(len(self._tokens), -1)
+        shown = self._labels() if blind else np.full(len(self.tokens), -1)
         out = np.repeat(shown[:, None].astype(np.int32), len(attributes), axis=1)
         for column, name in zip(out.T, attributes, strict=True):
-            column[shown < 0] = self._rows(name, self._tokens[shown < 0], f"{name}={{}}")
+            column[shown < 0] = self._rows(name, self.tokens[shown < 0], f"{name}={{}}")
         return out
 
     def _labels(self) -> Int64:
@@ -155,7 +173,7 @@ class _Paths:
         spans = list(zip(self._entities, self._shifts.tolist(), labels.tolist(), strict=True))
         for span, shift, label in reversed(spans):
             of_token[span.start + shift : span.end + shift] = label
-        out = of_token[self._tokens]
+        out = of_token[self.tokens]
         filled = np.diff(self.offsets) > 0
         heads, tails = labels[self._arguments[filled].T]
         out[self.offsets[:-1][filled]], out[self.offsets[1:][filled] - 1] = heads, tails

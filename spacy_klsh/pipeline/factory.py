@@ -138,6 +138,30 @@ def make_entity_pairs(
     )
 
 
+@registry.misc("spacy-klsh.role_candidates.v1")
+def make_role_candidates(
+    roles: Dict[str, List[str]],  # noqa: UP006
+    optional: List[str] = NO_LABELS,  # noqa: UP006
+    interchangeable: List[List[str]] = NO_PAIRS,  # noqa: UP006
+    spans_key: str | None = None,
+    max_tokens: int | None = None,
+    max_sentences: int = 1,
+    max_candidates: int = 10_000,
+) -> Maker:
+    """Choices of entities for named roles, see `spacy_klsh.pipeline.role_candidates`."""
+    from .role_candidates import RoleCandidates
+
+    return RoleCandidates(
+        roles=roles,
+        optional=optional,
+        interchangeable=interchangeable,
+        spans_key=spans_key,
+        max_tokens=max_tokens,
+        max_sentences=max_sentences,
+        max_candidates=max_candidates,
+    )
+
+
 @registry.misc("spacy-klsh.views.v1")
 def make_views(
     names: List[str] = PATH_ONLY,  # noqa: UP006

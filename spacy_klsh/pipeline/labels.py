@@ -48,6 +48,8 @@ class LabelScheme:
         Labels whose order means nothing: both orders are gold, one is predicted.
     negative : frozenset of str
         Gold labels that mean "no relation".
+    interchangeable : tuple of tuples of str
+        Roles that mean the same: their arguments stand in document order.
     """
 
     labels: tuple[str, ...] = ()
@@ -55,6 +57,7 @@ class LabelScheme:
     exclusive: bool = True
     symmetric: frozenset[str] = frozenset()
     negative: frozenset[str] = frozenset()
+    interchangeable: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:
@@ -66,6 +69,22 @@ class LabelScheme:
             raise ValueError(
                 f"{sorted(both)} stand in symmetric_labels and in negative_labels; a label that "
                 "means no relation has no direction."
+            )
+
+    def check_roles(self, roles: Sequence[str]) -> None:
+        """Refuse settings for pairs where candidates have other roles than head and tail.
+
+        Raises
+        ------
+        ValueError
+            If relations, or some of them, have no order.
+        """
+        if not self.ordered or self.symmetric:
+            raise ValueError(
+                f"candidates have the roles {', '.join(roles)}, but direction is "
+                f"{self.direction!r} and symmetric_labels are {sorted(self.symmetric)}, which are "
+                'for head and tail; set direction = "ordered" and symmetric_labels = [], and name '
+                "roles that mean the same as interchangeable."
             )
 
     @property
@@ -87,8 +106,12 @@ class LabelScheme:
         return self.direction == "none" or label in self.symmetric
 
     def plain(self, record: Record) -> Record:
-        """The record as it is compared: a symmetric one in document order."""
-        return in_order(record) if self.is_symmetric(record.label) else record
+        """The record as it is compared: what has no order in document order."""
+        if self.is_symmetric(record.label):
+            return in_order(record, sorted(argument.role for argument in record.arguments))
+        for roles in self.interchangeable:
+            record = in_order(record, roles)
+        return record
 
     def gold(self, records: Iterable[Record]) -> list[Record]:
         """What counts as a gold relation, each once."""
@@ -109,14 +132,21 @@ class LabelScheme:
             Class 0 where there is no other; exclusive: one class a row.
         lost : Counter of (reason, label)
             ``unreachable``: no candidate stands for the relation; ``second_label``: its
-            pair already has another label.
+            candidate already has another label.
+
+        Raises
+        ------
+        ValueError
+            If there are more than two roles, but relations without an order.
         """
+        if len(candidates.roles) > 2:
+            self.check_roles(candidates.roles)
         rows = {tuple(row): i for i, row in enumerate(candidates.arguments.tolist())}
         numbers = {name: k for k, name in enumerate(self.classes)}
         y = np.zeros((len(candidates), len(numbers)), bool)
         lost: Lost = Counter()
         for record in self.gold(gold):
-            row, symmetric = self._row(record, candidates), self.is_symmetric(record.label)
+            row, symmetric = _row(record, candidates), self.is_symmetric(record.label)
             orders = [row, row[::-1]] if symmetric or not self.ordered else [row]
             places = [
                 (rows[order], numbers[record.label, order != row and not symmetric])
@@ -131,13 +161,6 @@ class LabelScheme:
                 y[tuple(zip(*places, strict=True))] = True
         y[:, 0] = ~y.any(axis=1)
         return y, lost
-
-    def _row(self, record: Record, candidates: Candidates) -> tuple[int, ...]:
-        by_role = {argument.role: argument for argument in record.arguments}
-        return tuple(
-            find_argument(by_role[role], candidates.entities) if role in by_role else -1
-            for role in candidates.roles
-        )
 
     def reached(self, probabilities: Float32, thresholds: Mapping[str, float]) -> Bool:
         """Which classes reach the threshold of their label, bool (n, n_classes).
@@ -180,12 +203,24 @@ class LabelScheme:
         ]
 
 
-def in_order(record: Record) -> Record:
-    """The same spans with the roles handed out in document order."""
-    places = sorted(record.arguments, key=lambda a: (a.start, -a.end, a.label, a.id))
-    roles = sorted(argument.role for argument in record.arguments)
-    named = [place._replace(role=role) for place, role in zip(places, roles, strict=True)]
-    return record._replace(arguments=tuple(named))
+def _row(record: Record, candidates: Candidates) -> tuple[int, ...]:
+    """The candidate that would stand for `record`, as rows of entities; () if none could."""
+    row = dict.fromkeys(candidates.roles, -1)
+    for argument in record.arguments:
+        found = find_argument(argument, candidates.entities)
+        if argument.role not in row or found < 0:
+            return ()
+        row[argument.role] = found
+    return tuple(row.values())
+
+
+def in_order(record: Record, roles: Sequence[str]) -> Record:
+    """The same spans with the first of `roles` handed out to theirs in document order."""
+    own = (a for a in record.arguments if a.role in roles)
+    places = sorted(own, key=lambda a: (a.start, -a.end, a.label, a.id))
+    named = (place._replace(role=role) for place, role in zip(places, roles, strict=False))
+    arguments = (next(named) if a.role in roles else a for a in record.arguments)
+    return record._replace(arguments=tuple(arguments))
 
 
 def choose_thresholds(

@@ -60,7 +60,9 @@ def damaged(reason: str) -> ValueError:
 
 def _settings(component: RelationExtractor) -> dict[str, Any]:
     """Everything in the config that a trained state depends on."""
+    roles = getattr(component.candidates, "settings", None)
     return {
+        **({"candidates": roles} if roles else {}),
         "exclusive_classes": component.scheme.exclusive,
         "direction": component.scheme.direction,
         "symmetric_labels": sorted(component.scheme.symmetric),

@@ -9,7 +9,7 @@ from itertools import pairwise
 from spacy.tokens import Doc, Span
 
 from .drawing import Arc, clean, draw
-from .evidence import Evidence, Neighbour, Path, edge_words, label_words, node_words
+from .evidence import Evidence, Neighbour, Path, argument_words, edge_words, label_words, node_words
 from .explanation import NearMiss
 from .relations import Relation
 
@@ -17,7 +17,8 @@ N_COLOURS = 8
 WIDTH = 640.0
 ABOUT = (
     "Each pair of entities is seen as its path through the sentence: words, and the edges of the "
-    "dependency parse between them. Its similarities to labelled reference paths from training "
+    "dependency parse between them; more entities, as the paths from the first to each other. "
+    "Its similarities to labelled reference paths from training "
     "make a code, and an ensemble of trees votes on the code. Beside each relation: the vote, "
     "and the references most like its path, with what they share highlighted."
 )
@@ -112,14 +113,18 @@ def _card(
 ) -> str:
     """One relation: what it joins, the vote, its path and its nearest references."""
     css = colours[relation.label]
-    spans = [f"<bdi>{clean(' '.join(s.text.split()))}</bdi>" for s in relation.arguments.values()]
+    first, others = argument_words(
+        {
+            clean(role): f"<bdi>{clean(' '.join(span.text.split()))}</bdi>"
+            for role, span in relation.arguments.items()
+        }
+    )
     badge = "" if number is None else f'<span class="number">{number}</span>'
     anchor = "" if number is None else f' id="r{number}"'
     evidence = relation.evidence
     return (
         f'<article class="card {css}"{anchor}><p class="title">{badge}'
-        f'<span class="score">{score}</span>{spans[0]} <b>— {clean(relation.label)} →</b> '
-        f"{', '.join(spans[1:])}</p>"
+        f'<span class="score">{score}</span>{first} <b>— {clean(relation.label)} →</b> {others}</p>'
         f"{'' if evidence is None else _why(evidence, css, colours)}</article>"
     )
 
@@ -162,8 +167,7 @@ def _path(
     """Nodes and arrows; `marked` gives further classes to some, `notes` stand in the nodes."""
     marked, steps = marked or {}, []
     for i, node in enumerate(path):
-        label, forward = edge_words(node)
-        arrow = f"─{clean(label)}→" if forward else f"←{clean(label)}─"
+        arrow = clean(edge_words(node, "─", "←", "→"))
         edge = f'<span class="edge{marked.get((i, "edge"), "")}">{arrow}</span>' if i else ""
         steps.append(
             f'<span class="step">{edge}<span class="node{marked.get((i, "node"), "")}">'
@@ -183,4 +187,4 @@ def _missed(misses: Sequence[NearMiss], colours: Mapping[str, str]) -> Iterator[
 def _skipped(skipped: Mapping[str, int]) -> Iterator[str]:
     if skipped:
         told = ", ".join(f"{clean(reason)} {n:,}" for reason, n in skipped.items())
-        yield f'<h2>Not looked at</h2>\n<p class="skipped">Pairs of entities, by reason: {told}</p>'
+        yield f'<h2>Not looked at</h2>\n<p class="skipped">By reason: {told}</p>'

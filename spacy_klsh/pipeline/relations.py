@@ -68,13 +68,21 @@ class Relation:
 
     @property
     def head(self) -> Span:
-        """The argument with the role ``head``."""
-        return self.arguments["head"]
+        """The argument with the role ``head``; an AttributeError if there is none."""
+        return self._argument("head")
 
     @property
     def tail(self) -> Span:
-        """The argument with the role ``tail``."""
-        return self.arguments["tail"]
+        """The argument with the role ``tail``; an AttributeError if there is none."""
+        return self._argument("tail")
+
+    def _argument(self, role: str) -> Span:
+        if role not in self.arguments:
+            raise AttributeError(
+                f"{self!r} has no {role}; take one of its arguments {', '.join(self.arguments)}, "
+                f"as in relation.arguments[{next(iter(self.arguments))!r}]."
+            )
+        return self.arguments[role]
 
     @property
     def evidence(self) -> Evidence | None:

@@ -46,7 +46,7 @@ class TrainingSet:
         Labels of the entities of all candidates.
     scheme : LabelScheme
     skipped : Counter of reason to int
-        Pairs that were left out.
+        Pairs or candidates that were left out.
     """
 
     views: Views
@@ -163,7 +163,7 @@ def _parsed(
 def _check_classes(data: TrainingSet, n_docs: int, n_gold: int) -> None:
     n, positive = len(data.y), int(data.y[:, 1:].any(axis=1).sum())
     found = (
-        f"{n_docs} training Docs hold {n_gold} gold relations and {n} candidate pairs, "
+        f"{n_docs} training Docs hold {n_gold} gold relations and {n} candidates, "
         f"{positive} of them related (left out: {dict(data.lost)})"
     )
     if not n_gold:
@@ -173,12 +173,12 @@ def _check_classes(data: TrainingSet, n_docs: int, n_gold: int) -> None:
         )
     if not positive:
         raise ValueError(
-            f"{found}; no relation joins two candidates: give gold entities, and check spans_key, "
-            "entity_pairs, max_tokens and max_sentences of the candidates block."
+            f"{found}; no candidate stands for a relation: give gold entities, and check "
+            "spans_key, entity_pairs or roles, max_tokens, max_sentences of the candidates block."
         )
     if positive == n:
         raise ValueError(
-            f"{found}; without unrelated pairs nothing can be learned: annotate sentences with "
+            f"{found}; without unrelated ones nothing can be learned: annotate sentences with "
             "entities that are not related, too."
         )
 

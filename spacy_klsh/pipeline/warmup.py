@@ -22,7 +22,11 @@ def warmup() -> None:
     """
     for family in FAMILIES:
         nlp = spacy.blank("en")
-        config = {"hashing": {"family": family, "n_bits": 64}, "classifier": {"n_members": 2}}
+        config = {
+            "views": {"names": ["path", "subtree"]},
+            "hashing": {"family": family, "n_bits": 64},
+            "classifier": {"n_members": 2},
+        }
         component = nlp.add_pipe("klsh_relations", config=config)
         docs = [_doc(nlp.vocab, verb, related=i % 2 == 0) for i, verb in enumerate(VERBS)]
         examples = [Example(nlp.make_doc(""), doc) for doc in docs]

@@ -27,7 +27,7 @@ def test_why_there_is_no_relation(run, model):
 
 def test_what_was_skipped_is_told(run, model):
     shown = run("explain", model, f"{TEXT} Mia Long works for Vexel.").stdout
-    assert "Pairs skipped: cross_sentence 4" in shown
+    assert "Skipped: cross_sentence 4" in shown
 
 
 @pytest.mark.parametrize("text", ["", "Nobody knows."])

@@ -30,7 +30,7 @@ def test_show_any_roles_and_brackets(run, file):
         "relations": [{"label": "[x]", "arguments": {"a": 0, "b": 1, "c": 2}, "score": 0.256}],
     }
     result = run("show", file("docs.jsonl", json.dumps(document)))
-    for shown in ("[/d]", "[bold]a", "[/b], c", "[x]", "0.26"):
+    for shown in ("[/d]", "[bold]a", "b: [/b], c: c", "[x]", "0.26"):
         assert shown in result.stdout
 
 

@@ -174,6 +174,23 @@ def test_to_json_of_nested_entities_needs_the_spans(read):
     }
 
 
+def test_events_come_back_with_all_their_roles(nlp, read):
+    doc = nlp("Zap2 eases binding of Zap1 to actin")
+    spans = [
+        Span(doc, i, i + 1, label=label) for i, label in ((0, "P"), (2, "B"), (4, "P"), (6, "P"))
+    ]
+    doc.ents = spans
+    roles = ("Cause", "trigger", "Theme", "Theme2")
+    doc._.relations = [
+        Relation("Binding", arguments=dict(zip(roles, spans, strict=True))),
+        Relation("Binding", 0.5, arguments={"trigger": spans[1], "Theme": spans[3]}),
+    ]
+    written = to_json(doc)
+    assert written["relations"][1]["arguments"] == {"trigger": 1, "Theme": 3}
+    (again,), report = read(json.dumps(written))
+    assert again._.relations == doc._.relations and report.ok
+
+
 def test_to_json_rounds_scores_and_appends_arguments_once(nlp):
     register_extensions("links")
     doc = nlp("Ada Park founded Lumen")

@@ -19,6 +19,7 @@ MAKERS = [
     ("misc", "spacy-klsh.subspace.v1", factory.make_subspace),
     ("scorers", "spacy-klsh.relation_scorer.v1", factory.make_relation_scorer),
     ("readers", "spacy-klsh.RelationCorpus.v1", factory.make_relation_corpus),
+    ("misc", "spacy-klsh.role_candidates.v1", factory.make_role_candidates),
 ]
 
 
@@ -54,6 +55,18 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             {
                 "spans_key": "sc",
                 "entity_pairs": [["A", "B"]],
+                "max_tokens": 3,
+                "max_sentences": 2,
+                "max_candidates": 9,
+            },
+        ),
+        (
+            factory.make_role_candidates,
+            {
+                "roles": {"a": ["A"], "b": ["B"], "c": ["B"]},
+                "optional": ["c"],
+                "interchangeable": [["b", "c"]],
+                "spans_key": "sc",
                 "max_tokens": 3,
                 "max_sentences": 2,
                 "max_candidates": 9,
@@ -97,7 +110,7 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
     ],
-    ids=["candidates", "views", "kernel", "hashing", "classifier", "reader"],
+    ids=["candidates", "role candidates", "views", "kernel", "hashing", "classifier", "reader"],
 )
 def test_makers_pass_every_setting_on(maker, settings):
     made = maker(**settings)

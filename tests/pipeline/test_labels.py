@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
-from spacy_klsh.pipeline.candidates import EntityPairs
+from spacy_klsh.pipeline.candidates import Candidates, EntityPairs
 from spacy_klsh.pipeline.labels import (
     DIRECTIONS,
     MIN_GOLD,
@@ -316,3 +316,63 @@ def test_the_threshold_lies_half_way_to_the_first_one_left_out(scores, correct, 
     found = best_threshold(scores, correct, n_gold=int(correct.sum()))
     assert type(found) is float
     assert found == pytest.approx(threshold)
+
+
+ROLES = ("trigger", "Theme", "Theme2", "Cause")
+SWAPS = {"interchangeable": (("Theme", "Theme2"),)}
+
+
+def event(label, **roles):
+    return Record(label, 1.0, tuple(a._replace(role=role) for role, a in roles.items()))
+
+
+def events(*rows):
+    return Candidates(ROLES, DOC.ents, np.array(rows, np.int32).reshape(-1, len(ROLES)))
+
+
+@pytest.mark.parametrize(
+    ("gold", "row"),
+    [
+        (event("FOUNDED", trigger=B, Theme=A), 0),
+        (event("FOUNDED", Theme=A, trigger=B), 0),
+        (event("FOUNDED", trigger=B, Theme2=A), 0),
+        (event("FOUNDED", trigger=B, Theme=A, Theme2=C), 1),
+        (event("FOUNDED", trigger=B, Theme2=A, Theme=C), 1),
+        (event("FOUNDED", trigger=B, Theme=A, Cause=C), 2),
+        (event("FOUNDED", trigger=B, Theme=C, Cause=A), None),
+        (event("FOUNDED", trigger=B, Theme=A, Cause=C._replace(end=99)), None),
+        (event("FOUNDED", trigger=B, Theme=A, Site=C), None),
+        (event("FOUNDED", head=B, tail=A), None),
+    ],
+)
+def test_an_event_is_the_candidate_with_its_entities_in_its_roles(gold, row):
+    scheme = LabelScheme(LABELS, **SWAPS)
+    y, lost = scheme.targets(events((1, 0, -1, -1), (1, 0, 2, -1), (1, 0, -1, 2)), [gold])
+    assert np.flatnonzero(y[:, 1]).tolist() == ([] if row is None else [row])
+    assert lost == ({("unreachable", "FOUNDED"): 1} if row is None else {})
+
+
+def test_attached_events_name_the_roles_that_are_there():
+    scheme, candidates = LabelScheme(LABELS), events((1, 0, -1, 2), (1, 0, -1, -1))
+    rows = np.array([(0.1, 0.7, 0.2), (0.1, 0.2, 0.7)], np.float32)
+    records, _ = attached(scheme, candidates, rows, dict.fromkeys(LABELS, 0.5))
+    assert [record._replace(score=1.0) for record in records] == [
+        event("FOUNDED", trigger=B, Theme=A, Cause=C),
+        event("LIKES", trigger=B, Theme=A),
+    ]
+
+
+def test_interchangeable_roles_are_one_gold_relation_in_either_order():
+    one = event("LIKES", trigger=B, Theme=A, Theme2=C)
+    other = event("LIKES", trigger=B, Theme=C, Theme2=A)
+    assert LabelScheme(LABELS, **SWAPS).gold([other, one]) == [one]
+    assert LabelScheme(LABELS).gold([other, one]) == [other, one]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"direction": "label"}, {"direction": "none"}, {"symmetric": frozenset(["LIKES"])}]
+)
+def test_more_than_two_roles_must_be_ordered(settings):
+    scheme = LabelScheme(LABELS, **settings)
+    with pytest.raises(ValueError, match=r"roles trigger, Theme, Theme2, Cause.*set direction"):
+        scheme.targets(events((1, 0, -1, -1)), [])

@@ -108,19 +108,19 @@ def one_sentence(vocab):
         (
             without_entities,
             {},
-            "3 training Docs hold 3 gold relations and 0 candidate pairs, 0 .*'unreachable': 3",
+            "3 training Docs hold 3 gold relations and 0 candidates, 0 .*'unreachable': 3",
             "give gold entities",
         ),
         (
             beside_the_entities,
             {},
-            "3 gold relations and 12 candidate pairs, 0 of them.*'cross_sentence': 12",
+            "3 gold relations and 12 candidates, 0 of them.*'cross_sentence': 12",
             "check spans_key",
         ),
         (
             all_related,
             {"direction": "label"},
-            "4 gold relations and 4 candidate pairs, 4 of them",
+            "4 gold relations and 4 candidates, 4 of them",
             "entities that are not related",
         ),
         (one_sentence, {}, "hold 2 distinct ones with a path", "add examples"),

@@ -76,7 +76,7 @@ def without_deps(vocab):
 def test_sentences_set_by_hand_do_not_pass_for_a_parse(trained):
     doc = without_deps(trained.vocab)
     assert [len(sent) for sent in doc.sents] == [4, 4] and not doc.has_annotation("DEP")
-    with pytest.raises(ValueError, match="4 candidate pairs has no dependency parse"):
+    with pytest.raises(ValueError, match="4 candidates has no dependency parse"):
         trained(doc)
     doc.ents = doc.ents[::3]
     assert answers([trained(doc)]) == [([], {"cross_sentence": 1})]

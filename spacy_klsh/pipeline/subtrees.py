@@ -1,0 +1,106 @@
+"""Views of candidates with any number of roles, put together from paths between two."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..structures import Float32, Int64, Structures
+from ..trees import join_paths
+from .candidates import Candidates
+
+
+class Pieces:
+    """The paths that lead from the first entity of each candidate to its others.
+
+    A candidate with two roles is one piece, from head to tail. One with more roles is a
+    piece that goes nowhere, which shows the first role that is there, and a piece from
+    there to each further role: a trigger, then the way to each participant.
+
+    Parameters
+    ----------
+    candidates : Candidates
+
+    Attributes
+    ----------
+    pairs : Candidates
+        The ends of all pieces as heads and tails, each once.
+    """
+
+    def __init__(self, candidates: Candidates) -> None:
+        n = len(candidates)
+        self._names: tuple[str, ...] = ()
+        self.pairs = candidates
+        self._rows, self._owners = np.arange(n), np.arange(n)
+        self._roles = np.zeros(n, np.int64)
+        if len(candidates.roles) > 2:
+            self._names = candidates.roles
+            self._set_pieces(candidates)
+        self._bounds = np.searchsorted(self._owners, np.arange(n + 1))
+
+    def _set_pieces(self, candidates: Candidates) -> None:
+        ends, size = candidates.arguments.astype(np.int64), max(len(candidates.entities), 1)
+        first = (ends >= 0).argmax(axis=1)
+        ends[:, 0] = np.take_along_axis(ends, first[:, None], axis=1)[:, 0]
+        self._owners, self._roles = np.nonzero(ends >= 0)
+        pairs = ends[self._owners, 0] * size + ends[self._owners, self._roles]
+        pairs, self._rows = np.unique(pairs, return_inverse=True)
+        arguments = np.stack(np.divmod(pairs, size), axis=1).astype(np.int32)
+        self.pairs = Candidates(("head", "tail"), candidates.entities, arguments)
+
+    def path(self, paths: Structures) -> Structures:
+        """The pieces of each candidate one behind the other.
+
+        Parameters
+        ----------
+        paths : Structures
+            The paths of `pairs`.
+
+        Returns
+        -------
+        Structures
+            With more than two roles the edge of the node at which the piece of a role
+            begins is ``role=`` and its name. No node where a piece is missing.
+        """
+        if not self._names:
+            return paths
+        lengths = paths.lengths[self._rows]
+        broken = np.zeros(len(self._bounds) - 1, bool)
+        broken[self._owners[lengths == 0]] = True
+        lengths[broken[self._owners]] = 0
+        ends = np.cumsum(lengths)
+        starts = ends - lengths
+        steps = np.repeat(paths.offsets[self._rows] - starts, lengths) + np.arange(lengths.sum())
+        nodes, marked = paths.nodes[steps], (self._roles > 0) & (lengths > 0)
+        nodes[starts[marked], 0] = len(paths.symbols) + self._roles[marked]
+        return Structures(nodes, np.append(0, ends)[self._bounds], *self._dictionary(paths))
+
+    def subtree(self, paths: Structures, tokens: Int64) -> Structures:
+        """The union of the pieces of each candidate, a tree with the first entity as its root.
+
+        Parameters
+        ----------
+        paths : Structures
+            The paths of `pairs`.
+        tokens : int64 array (n_steps,)
+            Token at each of their nodes.
+
+        Returns
+        -------
+        Structures
+            With parents. Nodes stand in the order in which the pieces come to them, and
+            show what the first of these shows there. With more than two roles, below the
+            node of each role but the first hangs a leaf ``role=`` with its name. No node
+            where a piece is missing.
+        """
+        marks = np.where(self._roles > 0, len(tokens) + self._roles, -1)
+        steps, parents, offsets = join_paths(tokens, paths.offsets, self._rows, self._bounds, marks)
+        names = len(paths.symbols) + np.arange(len(self._names), dtype=np.int32)
+        leaves = np.repeat(names[:, None], paths.nodes.shape[1], axis=1)
+        nodes = np.concatenate([paths.nodes, leaves])[steps]
+        return Structures(nodes, offsets, *self._dictionary(paths), parents)
+
+    def _dictionary(self, paths: Structures) -> tuple[tuple[str, ...], Float32]:
+        """The symbols of `paths` and those of the roles, with their vectors."""
+        names = tuple(f"role={name}" for name in self._names)
+        nothing = np.zeros((len(names), paths.vectors.shape[1]), np.float32)
+        return paths.symbols + names, np.concatenate([paths.vectors, nothing])
