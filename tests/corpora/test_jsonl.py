@@ -91,7 +91,7 @@ RELATION = {"label": "FOUNDED", "head": 0, "tail": 1}
     ("line", "message"),
     [
         ('{"text": "x"', "delimiter at column 13; expected one JSON object"),
-        (b'{"text": "\xff"}', "can't decode byte 0xff"),
+        (b'{"text": "\xff"}', "byte 0xff at column 11 is not UTF-8; expected UTF-8, convert"),
         ('["x"]', "the line is ['x']; expected an object"),
         ('{"id": "x"}', "text is missing; expected a string"),
         (changed(text=None), "text is None; expected a string"),
@@ -122,7 +122,10 @@ RELATION = {"label": "FOUNDED", "head": 0, "tail": 1}
         (changed(relations=[{**RELATION, "arguments": {"x": 0}}]), "beside head or tail"),
         (changed(relations=[{"label": "X", "arguments": {}}]), "arguments is empty"),
         (changed(relations=[{"label": "X", "arguments": [0, 1]}]), "expected an object"),
-        (changed(relations=[{"label": "X", "arguments": {"x": 9}}]), "relations[0].x is 9"),
+        (
+            changed(relations=[{"label": "X", "arguments": {"x": 9}}]),
+            "relations[0].arguments.x is 9",
+        ),
     ],
 )
 def test_a_bad_line_does_not_spoil_the_others(read, line, message):
