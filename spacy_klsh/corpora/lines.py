@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 import zlib
 from collections.abc import Callable, Container, Iterable, Iterator
 from lzma import LZMAError
@@ -21,8 +22,8 @@ def read_lines(path: Path, report: Report) -> Iterator[tuple[str, bytes]]:
     """Place (``path:number``) and bytes of each line, without line break and byte order mark.
 
     Compressed files are unpacked by the end of their name; one that is damaged or breaks off
-    is an error in the report, and the lines before are read. Only a line feed, alone or after a carriage return,
-    ends a line.
+    is an error in the report, and the lines before are read. Only a line feed, alone or after
+    a carriage return, ends a line.
 
     Raises
     ------
@@ -46,6 +47,23 @@ def read_lines(path: Path, report: Report) -> Iterator[tuple[str, bytes]]:
 def read_filled_lines(path: Path, report: Report) -> Iterator[tuple[str, bytes]]:
     """`read_lines` without lines of white space alone."""
     return ((where, line) for where, line in read_lines(path, report) if line.strip())
+
+
+def read_blocks(
+    path: Path, report: Report, first: re.Pattern[bytes] | None = None
+) -> Iterator[tuple[str, list[bytes]]]:
+    """Place and lines of each block; blank lines end it and lines that begin with `first`."""
+    place, block = "", list[bytes]()
+    for where, line in read_lines(path, report):
+        ends = not line.strip() or (first is not None and first.match(line))
+        if ends and block:
+            yield place, block
+            block = []
+        if line.strip():
+            place = place if block else where
+            block.append(line)
+    if block:
+        yield place, block
 
 
 def decode(line: bytes) -> str:
