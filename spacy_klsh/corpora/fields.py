@@ -38,7 +38,8 @@ def check(value: object, kind: type[T], name: str) -> T:
             value.encode()
         except UnicodeEncodeError:
             raise ValueError(
-                f"{name} has half a surrogate pair in {short(value)}; expected whole characters"
+                f"{name} is {short(value)}, with half a surrogate pair or a byte that is not "
+                "UTF-8; expected whole characters"
             ) from None
     return value  # type: ignore[return-value]
 

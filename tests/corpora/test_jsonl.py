@@ -96,7 +96,7 @@ RELATION = {"label": "FOUNDED", "head": 0, "tail": 1}
         ('{"id": "x"}', "text is missing; expected a string"),
         (changed(text=None), "text is None; expected a string"),
         (changed(id=7), "id is 7; expected a string"),
-        ('{"text": "\\ud83d"}', r"text has half a surrogate pair in '\ud83d'"),
+        ('{"text": "\\ud83d"}', r"text is '\ud83d', with half a surrogate pair"),
         (changed(entities={}), "entities is {}; expected a list"),
         (changed(entities=[3]), "entities[0] is 3; expected an object"),
         (changed(entities=[{**ENTITY, "end": 23}]), "entities[0].start is 0 and end 23; expected"),
