@@ -78,7 +78,7 @@ def decode(line: bytes) -> str:
         return line.decode()
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"byte {line[error.start]:#04x} at column {error.start + 1} is not UTF-8; expected "
+            f"byte {line[error.start]:#04x} at position {error.start + 1} is not UTF-8; expected "
             "UTF-8, convert the file"
         ) from None
 

@@ -78,7 +78,7 @@ def _items(path: Path, report: Report) -> Iterator[tuple[str, Any]]:
         report.error(
             "broken_files",
             f"{path}:{line}: {text[end : end + 40]!r}, sentence {number}, is no JSON or not "
-            "between commas; expected one list of objects; those before were read, repair the file.",
+            "between commas; expected one list of objects; those before were read, repair it.",
         )
 
 

@@ -132,7 +132,11 @@ MORE = [*ABSTRACTS, "8\tA\tB"]
     ("tables", "reason", "message"),
     [
         ({"abstracts": [*MORE, "9\tcut"]}, "bad_lines", "abstracts.tsv:3: 2 columns; expected 3"),
-        ({"abstracts": [*MORE, b"9\tx\xe9\t"]}, "bad_lines", "byte 0xe9 at column 4 is not UTF-8"),
+        (
+            {"abstracts": [*MORE, b"9\tx\xe9\t"]},
+            "bad_lines",
+            "byte 0xe9 at position 4 is not UTF-8",
+        ),
         ({"abstracts": [*MORE, "7\tx\ty"]}, "repeated_ids", "abstracts.tsv:3: 7 is already in "),
         (
             {"entities": [*ENTITIES, "7\tT9\tGENE-Y\t3"]},

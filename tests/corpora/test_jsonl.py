@@ -91,7 +91,7 @@ RELATION = {"label": "FOUNDED", "head": 0, "tail": 1}
     ("line", "message"),
     [
         ('{"text": "x"', "delimiter at column 13; expected one JSON object"),
-        (b'{"text": "\xff"}', "byte 0xff at column 11 is not UTF-8; expected UTF-8, convert"),
+        (b'{"text": "\xff"}', "byte 0xff at position 11 is not UTF-8; expected UTF-8, convert"),
         ('["x"]', "the line is ['x']; expected an object"),
         ('{"id": "x"}', "text is missing; expected a string"),
         (changed(text=None), "text is None; expected a string"),

@@ -63,7 +63,9 @@ def test_columns():
     assert columns(b'a\t"b \t', {3}, "3: x") == ["a", '"b ', ""]
     with pytest.raises(ValueError, match="2 columns; expected 3: x, y, z, separated by tabs"):
         columns(b"a\tb", {3}, "3: x, y, z")
-    with pytest.raises(ValueError, match="byte 0xe9 at column 2 is not UTF-8; expected UTF-8, con"):
+    with pytest.raises(
+        ValueError, match="byte 0xe9 at position 2 is not UTF-8; expected UTF-8, con"
+    ):
         columns(b"a\xe9\tb", {2}, "2")
 
 

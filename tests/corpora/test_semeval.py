@@ -102,8 +102,8 @@ def test_a_file_without_answers(read):
         (['3\t"<e1>a</e1> <e2>b"', "Other"], "tags are <e1> </e1> <e2>; expected"),
         (['3\t"<e1>a</e1> <e2>b</e2> <e1>c</e1>"', "Other"], "tags are <e1> </e1> <e2> </e2> <e1>"),
         (['3\t"<e1>a <e2>b</e2></e1>"', "Other"], "tags are <e1> <e2> </e2> </e1>; expected"),
-        ([b'3\t"<e1>\xe9</e1> <e2>b</e2>"', "Other"], "byte 0xe9 at column 8 is not UTF-8"),
-        ([FLOOD[0], b"Cause\xff(e1,e2)"], "byte 0xff at column 6 is not UTF-8"),
+        ([b'3\t"<e1>\xe9</e1> <e2>b</e2>"', "Other"], "byte 0xe9 at position 8 is not UTF-8"),
+        ([FLOOD[0], b"Cause\xff(e1,e2)"], "byte 0xff at position 6 is not UTF-8"),
     ],
 )
 def test_a_bad_sentence_does_not_spoil_the_others(read, lines, message):
