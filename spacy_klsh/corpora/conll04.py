@@ -96,25 +96,25 @@ def _document(lines: list[bytes], where: str, report: Report) -> Document:
     text = ""
     mentions: list[Mention] = []
     entities: dict[str, int] = {}  # number of the token -> row of the mention
-    for row, words in zip(tokens, _words(tokens, where, report), strict=True):
+    for row, words in zip(tokens, _words(tokens), strict=True):
         start = len(text) + bool(text and words)
         text = " ".join([text, *words] if text else words)
         if row[1] != "O":
             entities[row[2]] = len(mentions)
             mentions.append(Mention(start, len(text), row[1], row[2]))
     links = [_link(row, entities) for row in rows if len(row) == 3]
+    for _, _, _, _, tags, token, *_ in tokens:
+        if "/" in tags and tags.count("/") != token.count("/"):
+            report.change("ambiguous_slashes", f"{where}: {token!r} with the tags {tags!r}")
     return Document(ids.pop(), text, mentions, links, [0], where)
 
 
-def _words(tokens: list[list[str]], where: str, report: Report) -> Iterator[list[str]]:
+def _words(tokens: list[list[str]]) -> Iterator[list[str]]:
     """The words of each token."""
     is_cut = False  # the word before is a reference like &amp; without its semicolon
     for _, _, _, _, tags, token, *_ in tokens:
-        found = token.split("/") if "/" in tags else [token]
-        if len(found) != tags.count("/") + 1:
-            report.change("ambiguous_slashes", f"{where}: {token!r} with the tags {tags!r}")
         words = []
-        for word in found:
+        for word in token.split("/") if "/" in tags else [token]:
             if word and not (is_cut and word == ";"):
                 words.append(html.unescape(_WRITTEN_OUT.get(word, word)))
             is_cut = ";" not in word and html.unescape(word) != word

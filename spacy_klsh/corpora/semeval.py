@@ -80,6 +80,15 @@ def _document(
     if match is None:
         raise ValueError(f'{lines[0][:60]!r}; expected an id, a tab and a sentence in quotes ""')
     text, mentions = _marked(match[2], entity_label)
+    label, ids = _relation(lines[1:]) if has_label else ("", [])
+    links: list[Link] = []
+    if ids:
+        rows = [mention.id for mention in mentions]
+        links.append(Link(label, {"head": rows.index(ids[0]), "tail": rows.index(ids[1])}))
+    elif has_label:
+        report.change("negative_sentences", f"{where}: {label}")
+    else:
+        report.change("unlabelled_sentences", where)
     for mention in mentions:
         if not text[mention.start : mention.end].strip():
             report.error(
@@ -87,16 +96,6 @@ def _document(
                 f"{where}: no words between <{mention.id}> and </{mention.id}>; the mention and "
                 "its relation are lost, mark some words.",
             )
-    links: list[Link] = []
-    if has_label:
-        label, ids = _relation(lines[1:])
-        if ids:
-            rows = [mention.id for mention in mentions]
-            links.append(Link(label, {"head": rows.index(ids[0]), "tail": rows.index(ids[1])}))
-        else:
-            report.change("negative_sentences", f"{where}: {label}")
-    else:
-        report.change("unlabelled_sentences", where)
     return Document(match[1], text, mentions, links, [0], where)
 
 
