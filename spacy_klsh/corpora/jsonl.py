@@ -7,7 +7,7 @@
 Offsets count characters, ends are exclusive, `head` and `tail` are rows of `entities`. Instead
 of them a relation may have ``"arguments": {role: row}``. An entity may have an `id`, a relation
 a `score`; other keys are ignored. A document without an `id` is called ``path:line``, the path
-as given.
+as given. ``jsonl.schema.json`` beside this file is the JSON Schema of a line.
 """
 
 from __future__ import annotations
