@@ -7,6 +7,7 @@ References: Wei et al. 2013, "PubTator", Nucleic Acids Research 41; Li et al. 20
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
@@ -60,34 +61,38 @@ def read_pubtator(
 def _document(lines: list[bytes], where: str, report: Report) -> Document:
     id, text = _text(lines[:2])
     file, _, first = where.rpartition(":")
-    mentions: list[Mention] = []
-    relations: list[tuple[str, str, list[str]]] = []  # place, label, concepts
-    wrong: list[str] = []
+    annotated: dict[str, list[str]] = {}  # columns by place
+    related: dict[str, list[str]] = {}
     for number, line in enumerate(lines[2:], int(first) + 2):
         row = columns(line, range(4, 8), _NAMES)
         if row[0] != id:
             raise ValueError(f"line {number} is of {row[0]!r}, not {id!r}; expected an empty line")
         if row[1].isdecimal() and row[2].isdecimal() and len(row) > 4:
-            start, end = int(row[1]), int(row[2])
-            if row[3] and text[start:end] == row[3]:
-                mentions.append(Mention(start, end, row[4], "".join(row[5:6])))
-            else:
-                wrong.append(
-                    f"{file}:{number}: {start} to {end} is {text[start:end]!r}; expected "
-                    f"{row[3]!r}; left out, correct the offsets (characters of title, one more, abstract)."
-                )
+            annotated[f"{file}:{number}"] = row
         elif row[1] and not row[1].isdecimal() and len(row) < 6:
-            relations.append((f"{file}:{number}", row[1], row[2:4]))
+            related[f"{file}:{number}"] = row
         else:
             raise ValueError(f"line {number} is {row}; expected {_NAMES}")
-    for example in wrong:
-        report.error("wrong_mentions", example)
+    mentions = list(_mentions(annotated, text, report))
     links = [
         link
-        for place, label, concepts in relations
-        for link in _links(label, concepts, mentions, place, report)
+        for place, row in related.items()
+        for link in _links(row[1], row[2:4], mentions, place, report)
     ]
     return Document(id, text, mentions, links, where=where)
+
+
+def _mentions(rows: dict[str, list[str]], text: str, report: Report) -> Iterator[Mention]:
+    for place, (_, start, end, wanted, label, *concepts) in rows.items():
+        found = text[int(start) : int(end)]
+        if found and found == wanted:
+            yield Mention(int(start), int(end), label, "".join(concepts[:1]))
+        else:
+            report.error(
+                "wrong_mentions",
+                f"{place}: {start} to {end} is {found!r}; expected {wanted!r}; left out, correct "
+                "the offsets (characters of title, one more, abstract; exclusive end).",
+            )
 
 
 def _text(lines: list[bytes]) -> tuple[str, str]:
@@ -116,6 +121,7 @@ def _links(
         report.change("document_relations", f"{name}, between {len(links)} pairs of mentions")
     else:
         report.error(
-            "unknown_entities", f"{name}; expected a mention of each concept; left out, correct it."
+            "unknown_entities",
+            f"{name}; expected a mention of each, another one; left out, correct it.",
         )
     return links

@@ -56,7 +56,7 @@ def read_semeval(
     ------
     OSError
         If a file cannot be opened. A bad sentence is an error in the report instead; so is a
-    pair of tags around nothing, of which KBP37 has 148.
+        pair of tags around nothing, of which KBP37 has 148.
     """
     report = Report()
 
