@@ -7,17 +7,14 @@
 Offsets count characters, ends are exclusive, `head` and `tail` are rows of `entities`. Instead
 of them a relation may have ``"arguments": {role: row}``. An entity may have an `id`, a relation
 a `score`; other keys are ignored. A document without an `id` is called ``path:line``, the path
-as given.
+as given. ``jsonl.schema.json`` beside this file is the JSON Schema of a line.
 """
 
 from __future__ import annotations
 
-import codecs
-import json
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable
 from reprlib import repr as short
-from typing import Any, TypeVar
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -29,12 +26,9 @@ from ..pipeline.relations import (
     read_records,
     register_extensions,
 )
-from .documents import Align, Document, Link, Mention, Paths, list_paths, to_docs
+from .documents import Align, Document, Link, Mention, Paths, to_docs
+from .fields import Fields, check, read_json_lines
 from .report import Report
-
-T = TypeVar("T")
-
-_NAMES = {dict: "an object", list: "a list", str: "a string", int: "a whole number"}
 
 
 def read_jsonl(paths: Paths, nlp: Language, *, align: Align = "split") -> tuple[list[Doc], Report]:
@@ -54,7 +48,7 @@ def read_jsonl(paths: Paths, nlp: Language, *, align: Align = "split") -> tuple[
         If a file cannot be opened. A bad line is an error in the report instead.
     """
     report = Report()
-    documents = (document for path in list_paths(paths) for document in _documents(path, report))
+    documents = read_json_lines(paths, _document, report)
     return to_docs(documents, nlp, align=align, report=report), report
 
 
@@ -96,92 +90,38 @@ def _entity(argument: Argument) -> dict[str, Any]:
     return {**entity, "id": argument.id} if argument.id else entity
 
 
-def _documents(path: Path, report: Report) -> Iterator[Document]:
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-            if not line.strip():
-                continue
-            where = f"{path}:{number}"
-            try:
-                document = _document(_parse(line), where)
-            except (ValueError, RecursionError) as error:
-                report.error("bad_lines", f"{where}: {error}; correct the line, it was left out.")
-            else:
-                yield document
-
-
-def _parse(line: bytes) -> Any:
-    try:
-        return json.loads(line.decode().rstrip("\r\n"))
-    except json.JSONDecodeError as error:
-        raise ValueError(
-            f"{error.msg} at column {error.colno}; expected one JSON object a line"
-        ) from None
-
-
-def _document(data: Any, where: str) -> Document:
-    data = _check(data, dict, "the line")
-    text = _get(data, "text", str, "")
+def _document(data: Fields, where: str) -> Document:
+    text = data.get("text", str)
     mentions = [
-        _mention(_check(entity, dict, f"entities[{row}]"), f"entities[{row}].", text)
-        for row, entity in enumerate(_get(data, "entities", list, "", []))
-    ]
-    links = [
-        _link(_check(link, dict, f"relations[{row}]"), f"relations[{row}].", len(mentions))
-        for row, link in enumerate(_get(data, "relations", list, "", []))
-    ]
-    return Document(_get(data, "id", str, "", where), text, mentions, links, where=where)
-
-
-def _mention(data: dict[str, Any], name: str, text: str) -> Mention:
-    start, end = _get(data, "start", int, name), _get(data, "end", int, name)
-    if not 0 <= start < end <= len(text):
-        raise ValueError(
-            f"{name}start is {start} and end {end}; expected 0 <= start < end <= {len(text)}, the "
-            "characters of the text"
+        Mention(
+            *entity.bounds(len(text), "characters of the text"),
+            entity.get("label", str),
+            entity.get("id", str, ""),
         )
-    return Mention(start, end, _get(data, "label", str, name), _get(data, "id", str, name, ""))
+        for entity in data.objects("entities", [])
+    ]
+    links = [_link(link, len(mentions)) for link in data.objects("relations", [])]
+    return Document(data.get("id", str, where), text, mentions, links, where=where)
 
 
-def _link(data: dict[str, Any], name: str, n_entities: int) -> Link:
-    label = _get(data, "label", str, name)
-    if not label:
-        raise ValueError(f"{name}label is empty; expected the name of a relation")
+def _link(data: Fields, n_entities: int) -> Link:
+    label = data.label("label")
+    roles = data
+    names: Iterable[str] = ("head", "tail")
     if "arguments" in data:
         if "head" in data or "tail" in data:
-            raise ValueError(f"{name}arguments stands beside head or tail; expected one of them")
-        roles = _get(data, "arguments", dict, name)
-    else:
-        roles = {role: _get(data, role, int, name) for role in ("head", "tail")}
-    if not roles:
-        raise ValueError(f"{name}arguments is empty; expected at least one role")
-    for role, row in roles.items():
-        _check(role, str, f"a role of {name}arguments")
-        if not 0 <= _check(row, int, f"{name}{role}") < n_entities:
             raise ValueError(
-                f"{name}{role} is {row}; expected a row of the {n_entities} entities, from 0"
+                f"{data.name}arguments stands beside head or tail; expected one of them"
             )
-    score = data.get("score", 1.0)
+        roles = data.object("arguments")
+        names = roles.data
+    if not names:
+        raise ValueError(f"{data.name}arguments is empty; expected at least one role")
+    arguments = {
+        check(name, str, f"a role of {data.name}arguments"): roles.row(name, n_entities, "entities")
+        for name in names
+    }
+    score = data.data.get("score", 1.0)
     if type(score) not in (int, float) or not 0 <= score <= 1:
-        raise ValueError(f"{name}score is {short(score)}; expected a number from 0 to 1")
-    return Link(label, roles, float(score))
-
-
-def _get(data: dict[str, Any], key: str, kind: type[T], name: str, default: T | None = None) -> T:
-    if key not in data and default is None:
-        raise ValueError(f"{name}{key} is missing; expected {_NAMES[kind]}")
-    return _check(data.get(key, default), kind, f"{name}{key}")
-
-
-def _check(value: object, kind: type[T], name: str) -> T:
-    if type(value) is not kind:  # isinstance would let True pass as 1
-        raise ValueError(f"{name} is {short(value)}; expected {_NAMES[kind]}")
-    if isinstance(value, str) and not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise ValueError(
-                f"{name} has half a surrogate pair in {short(value)}; expected whole characters"
-            ) from None
-    return value  # type: ignore[return-value]
+        raise ValueError(f"{data.name}score is {short(score)}; expected a number from 0 to 1")
+    return Link(label, arguments, float(score))

@@ -13,16 +13,32 @@ def nlp():
 
 
 @pytest.fixture(scope="session")
-def find_corpus():
-    def find_corpus(name):
-        path = CORPORA / name
-        if not path.exists():
-            pytest.skip(f"no corpora at {path}; set KLSH_CORPORA to their folder")
-        return path
+def corpus():
+    """Folder of a corpus, or a file in it, by its name; skips the test if it is absent."""
 
-    return find_corpus
+    def corpus(name):
+        folder = CORPORA / name
+        if not folder.exists():
+            pytest.skip(f"no corpora at {folder}; set KLSH_CORPORA to their folder")
+        return folder
+
+    return corpus
 
 
 @pytest.fixture(scope="session")
-def ppi(find_corpus):
-    return find_corpus("ppi")
+def ppi(corpus):
+    return corpus("ppi")
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Path of a new file of this name; lines are text or bytes."""
+
+    def write(name, *lines, end=b"\n"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        encoded = [line if isinstance(line, bytes) else line.encode() for line in lines]
+        path.write_bytes(b"".join(line + end for line in encoded))
+        return path
+
+    return write

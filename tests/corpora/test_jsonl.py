@@ -1,12 +1,19 @@
 import json
+from copy import deepcopy
+from importlib import resources
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from spacy.tokens import Doc, Span
 
 from spacy_klsh.corpora.jsonl import read_jsonl, to_json
 from spacy_klsh.pipeline.relations import Relation, read_records, register_extensions
+
+SCHEMA = Draft202012Validator(
+    json.loads(resources.files("spacy_klsh.corpora").joinpath("jsonl.schema.json").read_text())
+)
 
 ADA = {
     "id": "a",
@@ -87,50 +94,67 @@ ENTITY = {"start": 0, "end": 8, "label": "PERSON"}
 RELATION = {"label": "FOUNDED", "head": 0, "tail": 1}
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('{"text": "x"', "delimiter at column 13; expected one JSON object"),
-        (b'{"text": "\xff"}', "can't decode byte 0xff"),
-        ('["x"]', "the line is ['x']; expected an object"),
-        ('{"id": "x"}', "text is missing; expected a string"),
-        (changed(text=None), "text is None; expected a string"),
-        (changed(id=7), "id is 7; expected a string"),
-        ('{"text": "\\ud83d"}', r"text has half a surrogate pair in '\ud83d'"),
-        (changed(entities={}), "entities is {}; expected a list"),
-        (changed(entities=[3]), "entities[0] is 3; expected an object"),
-        (changed(entities=[{**ENTITY, "end": 23}]), "entities[0].start is 0 and end 23; expected"),
-        (changed(entities=[{**ENTITY, "start": 8}]), "entities[0].start is 8 and end 8; expected"),
-        (changed(entities=[{**ENTITY, "start": -1}]), "start < end <= 22"),
-        (changed(entities=[{**ENTITY, "start": True}]), "entities[0].start is True; expected a wh"),
-        (changed(entities=[{**ENTITY, "end": 8.0}]), "entities[0].end is 8.0; expected a whole"),
-        (changed(entities=[{"start": 0, "end": 8}]), "entities[0].label is missing"),
-        (changed(entities=[{**ENTITY, "id": 1}]), "entities[0].id is 1; expected a string"),
-        (changed(relations="x"), "relations is 'x'; expected a list"),
-        (changed(relations=[RELATION, None]), "relations[1] is None; expected an object"),
-        (
-            changed(relations=[{**RELATION, "tail": 2}]),
-            "relations[0].tail is 2; expected a row of ",
-        ),
-        (changed(relations=[{**RELATION, "head": -1}]), "relations[0].head is -1; expected a row"),
-        (changed(relations=[{**RELATION, "head": "0"}]), "relations[0].head is '0'; expected a wh"),
-        (changed(relations=[{"label": "X", "head": 0}]), "relations[0].tail is missing"),
-        (changed(relations=[{**RELATION, "label": ""}]), "relations[0].label is empty"),
-        (changed(relations=[{**RELATION, "score": 1.5}]), "relations[0].score is 1.5; expected"),
-        (changed(relations=[{**RELATION, "score": float("nan")}]), "score is nan"),
-        (changed(relations=[{**RELATION, "score": True}]), "score is True"),
-        (changed(relations=[{**RELATION, "arguments": {"x": 0}}]), "beside head or tail"),
-        (changed(relations=[{"label": "X", "arguments": {}}]), "arguments is empty"),
-        (changed(relations=[{"label": "X", "arguments": [0, 1]}]), "expected an object"),
-        (changed(relations=[{"label": "X", "arguments": {"x": 9}}]), "relations[0].x is 9"),
-    ],
-)
+BAD_LINES = [
+    ('["x"]', "the line is ['x']; expected an object"),
+    ('{"id": "x"}', "text is missing; expected a string"),
+    (changed(text=None), "text is None; expected a string"),
+    (changed(id=7), "id is 7; expected a string"),
+    (changed(entities={}), "entities is {}; expected a list"),
+    (changed(entities=[3]), "entities[0] is 3; expected an object"),
+    (changed(entities=[{**ENTITY, "start": -1}]), "start < end <= 22"),
+    (changed(entities=[{**ENTITY, "start": True}]), "entities[0].start is True; expected a wh"),
+    (changed(entities=[{"start": 0, "end": 8}]), "entities[0].label is missing"),
+    (changed(entities=[{**ENTITY, "id": 1}]), "entities[0].id is 1; expected a string"),
+    (changed(relations="x"), "relations is 'x'; expected a list"),
+    (changed(relations=[RELATION, None]), "relations[1] is None; expected an object"),
+    (changed(relations=[{**RELATION, "head": -1}]), "relations[0].head is -1; expected a row"),
+    (changed(relations=[{**RELATION, "head": "0"}]), "relations[0].head is '0'; expected a wh"),
+    (changed(relations=[{"label": "X", "head": 0}]), "relations[0].tail is missing"),
+    (changed(relations=[{**RELATION, "label": ""}]), "relations[0].label is empty"),
+    (changed(relations=[{**RELATION, "score": 1.5}]), "relations[0].score is 1.5; expected"),
+    (changed(relations=[{**RELATION, "score": True}]), "score is True"),
+    (changed(relations=[{**RELATION, "arguments": {"x": 0}}]), "beside head or tail"),
+    (changed(relations=[{"label": "X", "arguments": {}}]), "arguments is empty"),
+    (changed(relations=[{"label": "X", "arguments": [0, 1]}]), "expected an object"),
+]
+BEYOND_A_SCHEMA = [
+    ('{"text": "x"', "delimiter at column 13; expected one JSON object"),
+    (b'{"text": "\xff"}', "byte 0xff at position 11 is not UTF-8; expected UTF-8, convert"),
+    ('{"text": "\\ud83d"}', r"text is '\ud83d', with half a surrogate pair"),
+    (changed(entities=[{**ENTITY, "end": 23}]), "entities[0].start is 0 and end 23; expected"),
+    (changed(entities=[{**ENTITY, "start": 8}]), "entities[0].start is 8 and end 8; expected"),
+    (changed(entities=[{**ENTITY, "end": 8.0}]), "entities[0].end is 8.0; expected a whole"),
+    (
+        changed(relations=[{**RELATION, "tail": 2}]),
+        "relations[0].tail is 2; expected a row of ",
+    ),
+    (changed(relations=[{**RELATION, "score": float("nan")}]), "score is nan"),
+    (
+        changed(relations=[{"label": "X", "arguments": {"x": 9}}]),
+        "relations[0].arguments.x is 9",
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), BAD_LINES + BEYOND_A_SCHEMA)
 def test_a_bad_line_does_not_spoil_the_others(read, line, message):
     docs, report = read(json.dumps(ADA), line, json.dumps(ADA))
     assert [len(doc._.relations) for doc in docs] == [1, 1]
     assert report.errors == {"bad_lines": 1} and not report.ok
     (example,) = report.examples["bad_lines"]
     assert "docs.jsonl:2: " in example and message in example
+
+
+@pytest.mark.parametrize(("line", "_"), BAD_LINES)
+def test_the_schema_refuses_what_the_reader_refuses(line, _):
+    assert not SCHEMA.is_valid(json.loads(line))
+
+
+def test_the_schema_is_one_and_takes_what_the_reader_takes():
+    SCHEMA.check_schema(SCHEMA.schema)
+    SCHEMA.validate(ADA)
+    SCHEMA.validate({"text": "", "meta": None})
+    SCHEMA.validate({**ADA, "relations": [{"label": "X", "arguments": {"by": 0}, "color": 1}]})
 
 
 def test_a_line_of_brackets(read):
@@ -252,6 +276,7 @@ def test_round_trip(nlp, tmp_path_factory, data, spans_key):
     register_extensions()
     doc = data.draw(annotated_docs(nlp))
     written = to_json(doc, spans_key=spans_key)
+    SCHEMA.validate(written)
     path = tmp_path_factory.getbasetemp() / "round_trip.jsonl"
     path.write_text(json.dumps(written, ensure_ascii=False) + "\n", encoding="utf-8", newline="")
     (copy,), report = read_jsonl(path, nlp)
@@ -261,3 +286,40 @@ def test_round_trip(nlp, tmp_path_factory, data, spans_key):
     assert copy._.relations == wanted
     assert [record.label for record in read_records(copy)] == [r.label for r in wanted]
     assert to_json(copy, spans_key="entities")["relations"] == written["relations"]
+
+
+REMOVED = object()
+JUNK = [None, True, -1, 0, 1, 99, 0.5, "", "x", [], {}]
+BOTH_KINDS = {**ADA, "relations": [*ADA["relations"], {"label": "R", "arguments": {"by": 1}}]}
+
+
+def places(value, path=()):
+    """Paths to everything inside of `value`."""
+    inside = range(len(value)) if isinstance(value, list) else value
+    for key in inside:
+        yield (*path, key)
+        if isinstance(value[key], dict | list):
+            yield from places(value[key], (*path, key))
+
+
+def spoiled(path):
+    """`BOTH_KINDS` without what is at `path`, and with each of `JUNK` in its stead."""
+    for junk in (REMOVED, *JUNK):
+        line = deepcopy(BOTH_KINDS)
+        parent = line
+        for key in path[:-1]:
+            parent = parent[key]
+        if junk is REMOVED:
+            del parent[path[-1]]
+        else:
+            parent[path[-1]] = junk
+        yield line
+
+
+@pytest.mark.parametrize("path", list(places(BOTH_KINDS)), ids=str)
+def test_the_schema_agrees_on_every_spoiled_line(read, path):
+    for line in spoiled(path):
+        _, report = read(json.dumps(line))
+        beyond = ("expected 0 <= start", "expected a row of")
+        if report.ok or not any(words in str(report) for words in beyond):
+            assert SCHEMA.is_valid(line) == report.ok, str(report)

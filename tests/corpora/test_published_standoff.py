@@ -16,7 +16,7 @@ def extras(docs, name):
 
 
 @pytest.fixture(scope="module")
-def ge(find_corpus, tmp_path_factory):
+def ge(corpus, tmp_path_factory):
     """Folder of one part of the GE corpora."""
     folder = tmp_path_factory.mktemp("ge")
     names = {"2009": "bionlp-st-2009", "2011": "bionlp-st-2011-ge", "2013": "bionlp-st-2013-ge"}
@@ -24,7 +24,7 @@ def ge(find_corpus, tmp_path_factory):
     def ge(year, part):
         path = folder / names[year] / "original-data" / part
         if not path.exists():
-            with tarfile.open(find_corpus(f"bionlp-ge/{names[year]}.tar.gz")) as archive:
+            with tarfile.open(corpus(f"bionlp-ge/{names[year]}.tar.gz")) as archive:
                 archive.extractall(folder, filter="data")
         return path
 
@@ -102,8 +102,8 @@ def test_published_sample_with_a_readme(ge, nlp):
     assert "readme.txt: missing .a1 and .a2" in report.examples["missing_files"][0]
 
 
-def test_published_drug_interactions(find_corpus, nlp, tmp_path):
-    with ZipFile(find_corpus("ddi2013/DDICorpus-2013(BRAT).zip")) as archive:
+def test_published_drug_interactions(corpus, nlp, tmp_path):
+    with ZipFile(corpus("ddi2013/DDICorpus-2013(BRAT).zip")) as archive:
         archive.extractall(tmp_path)
     n_documents, labels, n_mentions = {}, {}, 0
     for part in ("Train/DrugBank", "Train/MedLine", "Test"):
@@ -131,9 +131,9 @@ def test_published_drug_interactions(find_corpus, nlp, tmp_path):
     assert n_mentions == 18_490
 
 
-def test_published_articles_with_notes(find_corpus, nlp, tmp_path):
+def test_published_articles_with_notes(corpus, nlp, tmp_path):
     for shard in ("00000", "00600", "09001", "10801"):
-        archive = find_corpus(f"text/regulatome-sample/{shard}.tar.gz")
+        archive = corpus(f"text/regulatome-sample/{shard}.tar.gz")
         with tarfile.open(archive) as opened:
             opened.extractall(tmp_path / shard, filter="data")
     whole = spacy.blank("en")  # a token a text: only the reading counts here
