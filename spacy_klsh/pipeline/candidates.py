@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from ..structures import Int32
+from .nearby import NearbyEntities
 from .relations import Argument
 
 
@@ -81,34 +81,21 @@ CandidateGenerator: TypeAlias = Callable[..., Candidates]
 
 
 @dataclass(frozen=True, kw_only=True)
-class EntityPairs:
+class EntityPairs(NearbyEntities):
     """Pairs of entities that stand near each other.
 
     Parameters
     ----------
-    spans_key : str, optional
-        Take ``doc.spans[spans_key]`` (may nest and overlap); None: ``doc.ents``.
+    spans_key, max_tokens, max_sentences, max_candidates
+        See `NearbyEntities`.
     entity_pairs : list of [label, label]
         Allowed entity labels as [head, tail]; empty: every pair.
-    max_tokens : int, optional
-        Most tokens that may stand between the two.
-    max_sentences : int
-        Most sentences from the first start to the last end of the two; 1: one holds both.
-    max_candidates : int
-        Most candidates in one Doc; what is cut is counted.
     """
 
-    spans_key: str | None = None
     entity_pairs: Sequence[Sequence[str]] = ()
-    max_tokens: int | None = None
-    max_sentences: int = 1
-    max_candidates: int = 10_000
 
     def __post_init__(self) -> None:
-        for name in ("max_tokens", "max_sentences", "max_candidates"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}; give at least 1.")
+        super().__post_init__()
         for pair in self.entity_pairs:
             if len(pair) != 2:
                 raise ValueError(
@@ -121,17 +108,18 @@ class EntityPairs:
         labels = [span.label_ for span in entities]
         skipped: Counter[str] = Counter()
         rows: list[tuple[int, int]] = []
-        for first, second in self._near(doc, entities, skipped):
-            forward, backward = self._orders(labels[first], labels[second], ordered)
-            if not (forward or backward):
-                skipped["entity_labels"] += 1
-            elif len(rows) + forward + backward > self.max_candidates:
-                skipped["max_candidates"] += 1
-            else:
-                if forward:
-                    rows.append((first, second))
-                if backward:
-                    rows.append((second, first))
+        for first, near in enumerate(self.near(doc, entities, skipped)):
+            for second in near:
+                forward, backward = self._orders(labels[first], labels[second], ordered)
+                if not (forward or backward):
+                    skipped["entity_labels"] += 1
+                elif len(rows) + forward + backward > self.max_candidates:
+                    skipped["max_candidates"] += 1
+                else:
+                    if forward:
+                        rows.append((first, second))
+                    if backward:
+                        rows.append((second, first))
         arguments = np.array(rows, np.int32).reshape(len(rows), 2)
         return Candidates(("head", "tail"), entities, arguments, dict(+skipped))
 
@@ -145,44 +133,3 @@ class EntityPairs:
             return True, ordered
         forward, backward = (first, second) in self._allowed, (second, first) in self._allowed
         return (forward, backward) if ordered else (forward or backward, False)
-
-    def entities(self, doc: Doc) -> tuple[Span, ...]:
-        """The spans that may be arguments, in document order, longer ones first.
-
-        Spans of equal offsets follow their label and id, not their place in the group.
-        """
-        if self.spans_key is None:
-            spans = list(doc.ents)
-        else:
-            spans = list(doc.spans[self.spans_key]) if self.spans_key in doc.spans else []
-        return tuple(sorted(spans, key=lambda s: (s.start, -s.end, s.label_, s.id_)))
-
-    def _near(
-        self, doc: Doc, entities: Sequence[Span], skipped: Counter[str]
-    ) -> Iterator[tuple[int, int]]:
-        """Pairs within the window, in document order; the others are counted."""
-        numbers = sentence_numbers(doc)
-        starts = [span.start for span in entities]
-        first = [numbers[start] for start in starts]  # starts rise, so these do
-        last = [numbers[span.end - 1] for span in entities]
-        crossing = [j for j in range(len(entities)) if first[j] < last[j]]
-        for i, entity in enumerate(entities):
-            limit = first[i] + self.max_sentences - 1
-            reach = bisect_right(first, limit) if last[i] <= limit else i + 1
-            over = {j for j in crossing if i < j < reach and last[j] > limit}
-            skipped["cross_sentence"] += len(entities) - reach + len(over)
-            near = reach
-            if self.max_tokens is not None:
-                near = bisect_right(starts, entity.end + self.max_tokens, i + 1, reach)
-                skipped["max_tokens"] += reach - near - sum(j >= near for j in over)
-            for j in range(i + 1, near):
-                if j not in over:
-                    yield i, j
-
-
-def sentence_numbers(doc: Doc) -> Sequence[int]:
-    """Number of the sentence of each token; all 0 where no sentence is known."""
-    if not doc.has_annotation("SENT_START"):
-        return [0] * len(doc)
-    numbers: list[int] = np.cumsum(doc.to_array("SENT_START") == 1).tolist()
-    return numbers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from spacy.tokens import Doc, Span
 
-from .candidates import Candidates, EntityPairs, sentence_numbers
+from .candidates import Candidates
+from .nearby import NearbyEntities
 
 MAX_ROLES = 8
 MAX_COUNT = 2**63 - 1  # what a saved Doc can hold
@@ -48,13 +48,13 @@ class _Filling(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoleCandidates:
+class RoleCandidates(NearbyEntities):
     """Choices of two or more entities near each other, a different one for each role.
 
-    The first entity of a candidate in the document must be near each of its others, near
-    being what it is for `EntityPairs`. If there are too many candidates, those of fewer
-    entities stay, and of these the ones that begin earlier. They are given in the order of
-    their roles: all of the first trigger, then all of the second.
+    The first entity of a candidate in the document must be near each of its others. If
+    there are too many candidates, those of fewer entities stay, and of these the ones that
+    begin earlier. They are given in the order of their roles: all of the first trigger,
+    then all of the second.
 
     Parameters
     ----------
@@ -66,14 +66,8 @@ class RoleCandidates:
     interchangeable : list of lists of str
         Roles that mean the same, like ``["Theme", "Theme2"]``: each choice of entities for
         them is proposed once, in document order; their labels must be the same.
-    spans_key : str, optional
-        Take ``doc.spans[spans_key]`` (may nest and overlap); None: ``doc.ents``.
-    max_tokens : int, optional
-        Most tokens between the first entity and the start of another.
-    max_sentences : int
-        Most sentences from the first start to the last end; 1: one holds all of them.
-    max_candidates : int
-        Most candidates in one Doc; what is cut is counted, without being looked at.
+    spans_key, max_tokens, max_sentences, max_candidates
+        See `NearbyEntities`; what is cut is counted without being looked at.
 
     Raises
     ------
@@ -84,13 +78,9 @@ class RoleCandidates:
     roles: Mapping[str, Sequence[str]]
     optional: Sequence[str] = ()
     interchangeable: Sequence[Sequence[str]] = ()
-    spans_key: str | None = None
-    max_tokens: int | None = None
-    max_sentences: int = 1
-    max_candidates: int = 10_000
 
     def __post_init__(self) -> None:
-        self.pairs()  # refuses limits below 1
+        super().__post_init__()
         names = list(self.roles)
         if not 2 <= len(names) <= MAX_ROLES or "" in names:
             raise ValueError(f"roles are {names}; name 2 to {MAX_ROLES} of them.")
@@ -157,19 +147,6 @@ class RoleCandidates:
         arguments = np.array(rows, np.int32).reshape(len(rows), len(self.roles))
         return Candidates(tuple(self.roles), entities, arguments, dict(+skipped))
 
-    def entities(self, doc: Doc) -> tuple[Span, ...]:
-        """The spans that may be arguments, as `EntityPairs.entities` gives them."""
-        return self.pairs().entities(doc)
-
-    def pairs(self) -> EntityPairs:
-        """Pairs of the same entities within the same limits."""
-        return EntityPairs(
-            spans_key=self.spans_key,
-            max_tokens=self.max_tokens,
-            max_sentences=self.max_sentences,
-            max_candidates=self.max_candidates,
-        )
-
     def _roles_of(self, label: str) -> int:
         """Roles that an entity may fill, as bits."""
         fits = (not labels or label in labels for labels in self.roles.values())
@@ -204,30 +181,9 @@ class RoleCandidates:
     def _windows(
         self, doc: Doc, entities: Sequence[Span], takes: Sequence[int], skipped: Counter[str]
     ) -> Iterator[_Window]:
-        for i, near in enumerate(self._near(doc, entities, skipped)):
+        for i, near in enumerate(self.near(doc, entities, skipped)):
             counts = tuple(sorted(Counter(takes[j] for j in near).items()))
             yield _Window(i, near, _count_ways(counts, len(self.roles), self._groups))
-
-    def _near(
-        self, doc: Doc, entities: Sequence[Span], skipped: Counter[str]
-    ) -> Iterator[Sequence[int]]:
-        """For each entity those behind it that are near; the other pairs are counted."""
-        numbers = sentence_numbers(doc)
-        starts = [span.start for span in entities]
-        first = [numbers[start] for start in starts]  # starts rise, so these do
-        last = [numbers[span.end - 1] for span in entities]
-        crossing = [j for j in range(len(entities)) if first[j] < last[j]]
-        for i, entity in enumerate(entities):
-            limit = first[i] + self.max_sentences - 1
-            reach = bisect_right(first, limit) if last[i] <= limit else i + 1
-            over = {j for j in crossing if i < j < reach and last[j] > limit}
-            skipped["cross_sentence"] += len(entities) - reach + len(over)
-            stop = reach
-            if self.max_tokens is not None:
-                stop = bisect_right(starts, entity.end + self.max_tokens, i + 1, reach)
-                skipped["max_tokens"] += reach - stop - sum(j >= stop for j in over)
-            rows = range(i + 1, stop)
-            yield [j for j in rows if j not in over] if over else rows
 
     def _count(self, windows: Sequence[_Window], takes: Sequence[int]) -> int:
         """Number of all choices."""
