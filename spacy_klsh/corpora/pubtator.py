@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from itertools import product
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from .documents import Align, Document, Link, Mention, Paths, list_paths, to_docs
+from .documents import Align, Document, Mention, Paths, list_paths, to_docs
 from .lines import columns, decode, parse_each, read_blocks
+from .links import concept_links
 from .report import Report
 
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
@@ -74,10 +74,11 @@ def _document(lines: list[bytes], where: str, report: Report) -> Document:
         else:
             raise ValueError(f"line {number} is {row}; expected {_NAMES}")
     mentions = list(_mentions(annotated, text, report))
+    concepts = [mention.id for mention in mentions]
     links = [
         link
         for place, row in related.items()
-        for link in _links(row[1], row[2:4], mentions, place, report)
+        for link in concept_links(row[1], row[2:4], concepts, place, report)
     ]
     return Document(id, text, mentions, links, where=where)
 
@@ -103,25 +104,3 @@ def _text(lines: list[bytes]) -> tuple[str, str]:
             f"the document begins with {lines[0][:40]!r}; expected id|t|title and id|a|abstract"
         )
     return found[0][0], f"{found[0][2]} {found[1][2]}"
-
-
-def _links(
-    label: str, concepts: list[str], mentions: list[Mention], place: str, report: Report
-) -> list[Link]:
-    """A relation between concepts as relations between their mentions."""
-    rows = [
-        [row for row, mention in enumerate(mentions) if concept in re.split("[|;,]", mention.id)]
-        for concept in concepts
-    ]
-    links = [
-        Link(label, {"head": head, "tail": tail}) for head, tail in product(*rows) if head != tail
-    ]
-    name = f"{place}: {label} of {' and '.join(concepts)}"
-    if links:
-        report.change("document_relations", f"{name}, between {len(links)} pairs of mentions")
-    else:
-        report.error(
-            "unknown_entities",
-            f"{name}; expected a mention of each, another one; left out, correct it.",
-        )
-    return links

@@ -15,18 +15,16 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from reprlib import repr as short
 from typing import ClassVar, TypeAlias
 
+from .links import BINARY_ROLES, number_roles
 from .report import Report
 
 _IGNORED = {"N": "ignored_normalizations", "#": "ignored_notes"}
-_ROLES = {"Arg1": "head", "Arg2": "tail"}
 _PIECE = "[0-9]{1,9} [0-9]{1,9}"
 _ENTITY = re.compile(rf"(\S+) ({_PIECE}(?:;{_PIECE})*)\t(.*)")
 
@@ -172,15 +170,15 @@ def _event(where: str, id: str, body: str) -> Frame | None:
     (label, trigger), *arguments = _pairs(body.split()) or [("", "")]
     if not label or not trigger.startswith("T"):
         return None
-    return Frame(where, id, label, _number_roles([("trigger", trigger), *arguments]))
+    return Frame(where, id, label, number_roles([("trigger", trigger), *arguments]))
 
 
 def _relation(where: str, id: str, body: str) -> Frame | None:
     label, *rest = body.split() or [""]
-    arguments = [(_ROLES.get(role, role), argument) for role, argument in _pairs(rest)]
+    arguments = [(BINARY_ROLES.get(role, role), argument) for role, argument in _pairs(rest)]
     if len(arguments) < 2:
         return None
-    return Frame(where, id, label, _number_roles(arguments))
+    return Frame(where, id, label, number_roles(arguments))
 
 
 def _modification(where: str, id: str, body: str) -> Modification | None:
@@ -213,16 +211,3 @@ def _pairs(words: list[str]) -> list[tuple[str, str]]:
     if not all(role and id for role, _, id in pairs):
         return []
     return [(role, id) for role, _, id in pairs]
-
-
-def _number_roles(arguments: list[tuple[str, str]]) -> dict[str, str]:
-    """Ids by role; a role that was there before gets the next free number: Theme, Theme2."""
-    taken = {role for role, _ in arguments}
-    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
-    numbered: dict[str, str] = {}
-    for role, id in arguments:
-        if role in numbered:
-            base = role.rstrip("0123456789")
-            role = next(name for n in numbers[base] if (name := f"{base}{n}") not in taken)
-        numbered[role] = id
-    return numbered

@@ -46,7 +46,7 @@ def test_documents_and_relations_of_concepts(read):
     assert "x.PubTator:7: CID of D1 and D3, between 2 pairs of mentions" in str(report)
 
 
-@pytest.mark.parametrize("relation", ["7\tCID\tD1\tD7", "7\tCID\tD2\tD3"])
+@pytest.mark.parametrize("relation", ["7\tCID\tD1\tD7", "7\tCID\tD1\t", "7\tCID\tD2\tD3"])
 def test_concepts_without_two_mentions(read, relation):
     docs, report = read(*DOCUMENT, relation, *OTHER)
     assert len(docs) == 2 and len(found(docs[0])) == 3
