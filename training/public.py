@@ -137,7 +137,7 @@ CORPORA = {
         settings={"candidates": _pairs()},
     ),
     "ddi": Corpus(
-        read=partial(read_interaction_xml, label=None),
+        read=partial(read_interaction_xml, label=None, default_label="int"),
         archives=["ddi2013/DDICorpus-2013.zip"],
         files={
             "train": ["DDICorpus/Train"],

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import cache
 
 import public
 import pytest
@@ -23,9 +24,15 @@ SIZES = {
 }
 
 
+@pytest.fixture(scope="module")
+def read(corpus, nlp):
+    """Parts and reports of a corpus by its name, each read once."""
+    return cache(lambda name: public.CORPORA[name].splits(corpus("."), nlp))
+
+
 @pytest.mark.parametrize("name", sorted(public.CORPORA))
-def test_a_public_corpus_has_its_documents_and_relations(name, corpus, nlp):
-    splits, reports = public.CORPORA[name].splits(corpus("."), nlp)
+def test_a_public_corpus_has_its_documents_and_relations(name, read):
+    splits, reports = read(name)
     n_docs, n_train, n_test = SIZES[name]
     assert {part: len(docs) for part, docs in splits.items()} == n_docs
     found = {part: sum(len(doc._.relations) for doc in docs) for part, docs in splits.items()}
@@ -36,14 +43,14 @@ def test_a_public_corpus_has_its_documents_and_relations(name, corpus, nlp):
     assert not any(report.changes["lost_mentions"] for report in reports.values())
 
 
-def test_no_text_of_the_bionlp_test_set_is_in_training(corpus, nlp):
-    splits, _ = public.CORPORA["bionlp"].splits(corpus("."), nlp)
+def test_no_text_of_the_bionlp_test_set_is_in_training(read):
+    splits, _ = read("bionlp")
     train, test = ({doc.text for doc in splits[part]} for part in ("train", "test"))
     assert train.isdisjoint(test) and len(train) == len(splits["train"])
 
 
-def test_the_tutorial_is_split_by_article(corpus, nlp):
-    splits, _ = public.CORPORA["rel_tutorial"].splits(corpus("."), nlp)
+def test_the_tutorial_is_split_by_article(read):
+    splits, _ = read("rel_tutorial")
     labels = Counter(r.label for docs in splits.values() for doc in docs for r in doc._.relations)
     assert labels == {"Regulates": 107 + 49 + 42, "Binds": 35, "No-rel": 34}
     ends = {"train": set("01256789"), "dev": {"4"}, "test": {"3"}}
