@@ -18,7 +18,7 @@ from .report import Report
 from .sentences import mark_sentences
 
 Align: TypeAlias = Literal["split", "expand", "contract", "drop"]
-Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 SPANS_KEY = "entities"
 
@@ -67,6 +67,39 @@ def list_paths(paths: Paths) -> list[Path]:
     if isinstance(paths, str | os.PathLike):
         return [Path(paths)]
     return [Path(path) for path in paths]
+
+
+def list_files(paths: Paths, suffix: str) -> list[Path]:
+    """Paths as a list; a directory stands for all files below it that end in `suffix`, sorted.
+
+    Files and directories that begin with a dot, and ``__MACOSX``, are none of the corpus.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a directory holds no such file.
+    """
+    files: list[Path] = []
+    for path in list_paths(paths):
+        if not path.is_dir():
+            files.append(path)
+            continue
+        found = sorted(
+            file
+            for file in path.rglob("*")
+            if file.suffix.lower() == suffix and file.is_file() and not _is_junk(file, path)
+        )
+        if not found:
+            raise FileNotFoundError(
+                f"the directory {path} holds no {suffix} file; give the one that does."
+            )
+        files += found
+    return files
+
+
+def _is_junk(file: Path, directory: Path) -> bool:
+    parts = file.relative_to(directory).parts
+    return any(part.startswith(".") or part == "__MACOSX" for part in parts)
 
 
 def to_docs(

@@ -1,7 +1,8 @@
-"""XML of protein-protein interaction corpora: AIMed, BioInfer and their like.
+"""XML of protein and drug interaction corpora: AIMed, BioInfer, DDI 2013 and their like.
 
 Sentences hold their text, their entities and, as `interaction` or `pair` elements, which
-of them interact. References: Pyysalo et al. 2008, BMC Bioinformatics 9(S3):S6.
+of them interact. References: Pyysalo et al. 2008, BMC Bioinformatics 9(S3):S6;
+Herrero-Zazo et al. 2013, J. Biomed. Inform. 46(5):914-920.
 """
 
 from __future__ import annotations
@@ -11,19 +12,22 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from .documents import Align, Document, Link, Mention, Paths, list_paths, to_docs
+from .documents import Align, Document, Link, Mention, Paths, list_files, to_docs
 from .report import Report
-from .safe_xml import parse_xml
+from .safe_xml import line_of, parse_xml
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 Pieces: TypeAlias = tuple[tuple[int, int], ...]
+
+# How a pair says whether it interacts, and what an interaction without type is called there.
+DIALECTS = {"ddi": "DDI", "interaction": "PPI"}
 
 
 def read_interaction_xml(
@@ -31,25 +35,32 @@ def read_interaction_xml(
     nlp: Language,
     *,
     align: Align = "split",
-    label: str = "PPI",
+    label: str | None = None,
+    default_label: str | None = None,
     entity_label: str | None = None,
     default_entity_label: str = "ENTITY",
 ) -> tuple[list[Doc], Report]:
     """Docs of all documents in the files, and the report of reading them.
 
     The sentences of a document are joined with one space and become the sentences of its
-    Doc. Interactions have no direction: the argument that comes first is the head. Pairs
-    that do not interact are not stored; they are all the other pairs.
+    Doc. Interactions have no direction: the argument that comes first (of two that begin
+    together the longer one) is the head. Pairs that do not interact are not stored; they are
+    all the other pairs.
 
     Parameters
     ----------
     paths : path or iterable of paths
+        Files, or directories: all ``.xml`` files below them.
     nlp : Language
         Only its tokenizer is used.
     align : {"split", "expand", "contract", "drop"}
         What happens to mentions inside tokens; see `to_doc`.
-    label : str
-        The label of every interaction, whatever its `type`.
+    label : str, optional
+        The label of all interactions, e.g. ``PPI``; without it the `type` of each is kept.
+    default_label : str, optional
+        The label of interactions without `type` (or with type ``None``, as the original files of
+        Pyysalo et al. have it), which are counted; without it ``PPI`` or, where pairs say
+        ``ddi="true"``, ``DDI``.
     entity_label : str, optional
         The label of all entities, e.g. ``PROTEIN``; without it the `type` of each is kept.
     default_entity_label : str
@@ -64,24 +75,33 @@ def read_interaction_xml(
     Raises
     ------
     ValueError
-        If `label` is empty.
+        If a label is empty.
     OSError
-        If a file cannot be opened. Broken XML is an error in the report instead, and so is
-        XML that declares entities or refers to other files.
+        If a file cannot be opened, or a directory has none. Broken XML is an error in the
+        report instead, and so is XML that declares entities or refers to other files.
     """
-    if not label:
-        raise ValueError("label is empty; give interactions a name, e.g. 'PPI'.")
+    labels = _Labels(label, default_label, entity_label, default_entity_label)
+    if "" in labels:
+        raise ValueError(f"a label is empty in {labels}; give it a name, e.g. 'PPI'.")
     report = Report()
 
     def documents() -> Iterator[Document]:
-        for path in list_paths(paths):
+        for path in list_files(paths, ".xml"):
             root = parse_xml(path, report)
             if root is not None:
                 inclusive = _ends_are_inclusive(root, path, report)
-                reader = _Reader(path, report, inclusive, label, entity_label, default_entity_label)
-                yield from reader.documents(root)
+                yield from _Reader(path, report, inclusive, labels).documents(root)
 
     return to_docs(documents(), nlp, align=align, report=report), report
+
+
+class _Labels(NamedTuple):
+    """What relations and entities are called."""
+
+    relation: str | None
+    default_relation: str | None
+    entity: str | None
+    default_entity: str
 
 
 def _ends_are_inclusive(root: Element, path: Path, report: Report) -> bool:
@@ -130,24 +150,20 @@ class _Reader:
     path: Path
     report: Report
     inclusive: bool
-    label: str
-    entity_label: str | None
-    default_entity_label: str
+    labels: _Labels
 
     def documents(self, root: Element) -> Iterator[Document]:
-        number = 0
-        for number, element in enumerate(root.iter("document"), 1):
-            id = element.get("id")
-            where = f"{self.path}:{id or number}"
-            yield self.document(element, id or where, where)
-        if not number:
+        element = None
+        for element in root.iter("document"):
+            yield self.document(element)
+        if element is None:
             self.report.error(
                 "no_documents",
                 f"{self.path}: <{root.tag}> holds no <document>; expected documents of sentences; "
                 "is it another format?",
             )
 
-    def document(self, element: Element, id: str, where: str) -> Document:
+    def document(self, element: Element) -> Document:
         texts: list[str] = []
         starts: list[int] = []
         mentions: list[Mention] = []
@@ -174,7 +190,8 @@ class _Reader:
                 starts.append(base)
                 base += len(text) + 1
         links = list(self.links(element, mentions, rows))
-        return Document(id, " ".join(texts), mentions, links, starts, where)
+        where = self.place(element)
+        return Document(element.get("id") or where, " ".join(texts), mentions, links, starts, where)
 
     def text(self, sentence: Element) -> str:
         text = sentence.get("text")
@@ -197,7 +214,7 @@ class _Reader:
                 f"file has them; expected {entity.get('text')!r}; left out, correct the offsets.",
             )
             return None
-        label = self.entity_label or entity.get("type") or self.default_entity_label
+        label = self.labels.entity or entity.get("type") or self.labels.default_entity
         start, end = min(pieces)[0] + base, max(end for _, end in pieces) + base
         moved = tuple((a + base, b + base) for a, b in pieces) if len(pieces) > 1 else ()
         return Mention(start, end, label, entity.get("id", ""), moved)
@@ -205,46 +222,65 @@ class _Reader:
     def links(
         self, element: Element, mentions: list[Mention], rows: dict[str, int | None]
     ) -> Iterator[Link]:
-        """Interactions, each pair once, in document order."""
-        positives = [
-            child
-            for child in element.iter()
-            if child.tag == "interaction" or (child.tag == "pair" and self.is_positive(child))
-        ]
+        """Interactions, each pair once with the same label, in document order."""
         seen = set()
-        for positive in positives:
-            ids = positive.get("e1", ""), positive.get("e2", "")
-            place = f"{self.place(positive)}: {ids[0]!r} with {ids[1]!r}"
-            unknown = [id for id in ids if id not in rows]
-            if unknown:
-                self.report.error(
-                    "unknown_entities",
-                    f"{place}: the document has no entity {unknown[0]!r}; left out, correct the "
-                    "reference.",
-                )
+        for child in element.iter():
+            if child.tag not in ("interaction", "pair"):
                 continue
-            if ids[0] == ids[1]:
-                self.report.error("self_interactions", f"{place}: expected two entities; left out.")
+            dialect = next((name for name in DIALECTS if name in child.attrib), "interaction")
+            if child.tag == "pair" and not self.is_positive(child, dialect):
                 continue
-            known = [row for row in (rows[id] for id in ids) if row is not None]
-            if len(known) < 2:
-                self.report.change("lost_relations", place)
+            pair = self.pair(child, mentions, rows)
+            if pair is None:
                 continue
-            head, tail = sorted(known, key=lambda row: (mentions[row][:2], row))
-            if (head, tail) in seen:
-                self.report.change("repeated_relations", place)
+            kind = self.kind(child)
+            label = kind or self.labels.default_relation or DIALECTS[dialect]
+            if (label, pair) in seen:
+                self.report.change("repeated_relations", self.place(child))
                 continue
-            seen.add((head, tail))
-            yield Link(self.label, {"head": head, "tail": tail})
+            seen.add((label, pair))
+            if not kind:
+                self.report.change("untyped_relations", f"{self.place(child)}: {label}")
+            yield Link(label, {"head": pair[0], "tail": pair[1]})
 
-    def is_positive(self, pair: Element) -> bool:
-        value = pair.get("interaction", "")
+    def is_positive(self, pair: Element, dialect: str) -> bool:
+        value = pair.get(dialect, "")
         if value.lower() not in ("true", "false"):
             self.report.error(
                 "bad_pairs",
-                f"{self.place(pair)}: interaction is {value!r}; expected True or False; left out.",
+                f"{self.place(pair)}: {dialect} is {value!r}; expected true or false; left out.",
             )
         return value.lower() == "true"
 
+    def pair(
+        self, positive: Element, mentions: list[Mention], rows: dict[str, int | None]
+    ) -> tuple[int, int] | None:
+        """Rows of the two mentions, in document order."""
+        ids = positive.get("e1", ""), positive.get("e2", "")
+        place = f"{self.place(positive)}: {ids[0]!r} with {ids[1]!r}"
+        unknown = [id for id in ids if id not in rows]
+        if unknown:
+            self.report.error(
+                "unknown_entities",
+                f"{place}: the document has no entity {unknown[0]!r}; left out, correct the "
+                "reference.",
+            )
+            return None
+        if ids[0] == ids[1]:
+            self.report.error("self_interactions", f"{place}: expected two entities; left out.")
+            return None
+        known = [row for row in (rows[id] for id in ids) if row is not None]
+        if len(known) < 2:
+            self.report.change("lost_relations", place)
+            return None
+        head, tail = sorted(known, key=lambda row: (mentions[row].start, -mentions[row].end, row))
+        return head, tail
+
+    def kind(self, positive: Element) -> str:
+        """What it says to be, empty if it does not."""
+        kind = self.labels.relation or positive.get("type") or "None"
+        return kind if kind != "None" else ""
+
     def place(self, element: Element) -> str:
-        return f"{self.path}:{element.get('id') or '<' + element.tag + '>'}"
+        id = element.get("id")
+        return f"{self.path}:{line_of(element)}" + (f" ({id})" if id else "")

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import cast
+from xml.etree.ElementTree import Element, TreeBuilder  # what is parsed; what parses is defused
 
 from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import ParseError, fromstring
+from defusedxml.ElementTree import DefusedXMLParser, ParseError
 
 from .report import Report
 
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
+
+class _Numbered(Element):
+    line: int
+
+
+def line_of(element: Element) -> int:
+    """Line of its file on which an element of `parse_xml` begins, from 1.
+
+    A line ends with LF, CR LF or a bare CR.
+    """
+    return cast(_Numbered, element).line
 
 
 def parse_xml(path: Path, report: Report) -> Element | None:
     """Root of the file, None if it is broken or refused; then the report says why."""
     data = path.read_bytes()
     try:
-        root: Element = fromstring(data)
+        return _parse(data)
     except DefusedXmlException as error:
         report.error(
             "refused_xml",
@@ -34,6 +44,17 @@ def parse_xml(path: Path, report: Report) -> Element | None:
             f"{_undecodable(data)}.",
         )
         return None
+
+
+def _parse(data: bytes) -> Element:
+    def numbered(tag: str, attributes: dict[str, str]) -> _Numbered:
+        element = _Numbered(tag, attributes)
+        element.line = parser.parser.CurrentLineNumber
+        return element
+
+    parser = DefusedXMLParser(target=TreeBuilder(element_factory=numbered))
+    parser.feed(data)
+    root: Element = parser.close()
     return root
 
 

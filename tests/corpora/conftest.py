@@ -1,4 +1,5 @@
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,14 @@ def corpus():
 @pytest.fixture(scope="session")
 def ppi(corpus):
     return corpus("ppi")
+
+
+@pytest.fixture(scope="session")
+def ddi(corpus, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ddi")
+    with zipfile.ZipFile(corpus("ddi2013/DDICorpus-2013.zip")) as archive:
+        archive.extractall(folder)
+    return folder / "DDICorpus"
 
 
 @pytest.fixture
