@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .models import load, stop
-
-
-class Format(Enum):
-    """Formats that can be read."""
-
-    jsonl = "jsonl"
-    interaction_xml = "interaction-xml"
+from ..corpora.formats import FORMATS, find_format, words
+from .models import load, stop, write_text
 
 
 class AlignMode(Enum):
@@ -27,9 +22,21 @@ class AlignMode(Enum):
     drop = "drop"
 
 
+def list_formats(wanted: bool) -> None:
+    """Print all formats with their options, and end."""
+    if not wanted:
+        return
+    for name, format in FORMATS.items():
+        typer.echo(f"{name}: {format.about}")
+        for option, (kind, default) in format.options.items():
+            note = "" if default is None else f" (default: {default})"
+            typer.echo(f"    --option {option}={words(kind)}{note}")
+    raise typer.Exit()
+
+
 def convert(
-    source: Annotated[Format, typer.Argument(metavar="FORMAT", help="jsonl or interaction-xml.")],
-    inputs: Annotated[list[Path], typer.Argument(help="Files to read.")],
+    source: Annotated[str, typer.Argument(metavar="FORMAT", help=f"{', '.join(FORMATS)}.")],
+    inputs: Annotated[list[Path], typer.Argument(help="Files (or directories) to read.")],
     output: Annotated[Path, typer.Option("--output", "-o", help=".spacy file to write.")],
     align: Annotated[
         AlignMode, typer.Option(help="Split the token, move the entity's ends, or drop it.")
@@ -38,29 +45,45 @@ def convert(
         str | None, typer.Option(help="Pipeline whose tokenizer is used; default: --lang's.")
     ] = None,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
-    entity_label: Annotated[
-        str | None, typer.Option(help="One label for all entities (interaction-xml).")
+    options: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="NAME=VALUE", help="Of the format; as often as needed."),
     ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Also write the report to this file.")
+    ] = None,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Exit code 0 although some of the input was wrong.")
+    ] = False,
+    formats: Annotated[
+        bool,
+        typer.Option(
+            "--formats", callback=list_formats, is_eager=True, help="List formats and options."
+        ),
+    ] = False,
 ) -> None:
-    """Convert annotated documents to a .spacy file, and say what was read, changed and lost."""
+    """Convert annotated documents to a .spacy file, and say what was read, changed and lost.
+
+    What is wrong in the input is printed with its place; all other documents are
+    converted, and the exit code is 1.
+    """
     import spacy
     from spacy.tokens import DocBin
 
-    from ..corpora.interaction_xml import read_interaction_xml
-    from ..corpora.jsonl import read_jsonl
-
+    try:
+        format = find_format(source)
+        settings = format.parse(options or ())
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
     try:
         nlp = load(model) if model else spacy.blank(lang)
-        if source is Format.jsonl:
-            docs, report = read_jsonl(inputs, nlp, align=align.value)
-        else:
-            docs, report = read_interaction_xml(
-                inputs, nlp, align=align.value, entity_label=entity_label
-            )
+        docs, report = format.read(inputs, nlp, align=align.value, **settings)
         output.parent.mkdir(parents=True, exist_ok=True)
         DocBin(docs=docs, store_user_data=True).to_disk(output)
     except (ImportError, OSError, ValueError) as error:
         stop(error)
     typer.echo(f"{report}\nwritten to {output}")
-    if not report.ok:
+    if json_file is not None:
+        write_text(json_file, json.dumps(report.to_dict(), indent=2) + "\n")
+    if not (report.ok or lenient):
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .models import load, relation_extractor, stop
+from .models import load, relation_extractor, stop, write_text
 
 
 def evaluate(
@@ -66,15 +66,8 @@ def evaluate(
         stop(error)
     _print(scores, component.effective_thresholds, len(examples), gold_entities)
     if json_file is not None:
-        _write(json_file, {**scores, "thresholds": component.effective_thresholds})
-
-
-def _write(path: Path, scores: dict[str, Any]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(scores, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        stop(error)
+        written = {**scores, "thresholds": component.effective_thresholds}
+        write_text(json_file, json.dumps(written, indent=2) + "\n")
 
 
 def _print(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..streaming.sources import STDIN
-from .models import load, relation_extractor, stop
+from .models import load, relation_extractor, stop, write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,7 +53,8 @@ def explain(
     _print(Console(), relations, missed, skipped)
     if html is not None:
         entities = component.candidates(doc).entities
-        _write(html, render(doc, relations, entities, missed, skipped))
+        write_text(html, render(doc, relations, entities, missed, skipped))
+        typer.echo(f"page written to {html}", err=True)
 
 
 def _read(text: str | None, file: Path | None) -> str:
@@ -65,15 +66,6 @@ def _read(text: str | None, file: Path | None) -> str:
         return sys.stdin.read() if text == STDIN else str(text)
     except (OSError, UnicodeDecodeError) as error:
         stop(f"{file or 'standard input'} cannot be read as UTF-8 text: {error}")
-
-
-def _write(path: Path, page: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        stop(error)
-    typer.echo(f"page written to {path}", err=True)
 
 
 def _print(

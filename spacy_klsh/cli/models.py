@@ -1,4 +1,4 @@
-"""Loading pipelines for the command line, with errors that say what to do."""
+"""Pipelines and files of the command line, with errors that say what to do."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from spacy.language import Language
 
     from ..pipeline.component import RelationExtractor
@@ -39,3 +41,12 @@ def relation_extractor(nlp: Language) -> RelationExtractor:
         f"the pipeline has {nlp.pipe_names} but no klsh_relations; train one with "
         "`python -m spacy train` (see the README)."
     )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, and the folders it is in."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        stop(error)

@@ -53,7 +53,7 @@ def test_convert_fails_on_a_bad_line_and_keeps_the_good_ones(run, file, ada, tmp
 
 def test_convert_interaction_xml(run, file, tmp_path):
     source, output = file("a.xml", XML), tmp_path / "docs.spacy"
-    options = ("-o", output, "--entity-label", "PROTEIN")
+    options = ("-o", output, "--option", "entity_label=PROTEIN", "--option", "label=PPI")
     run("convert", "interaction-xml", source, *options)
     (doc,) = read_docs(output)
     (relation,) = doc._.relations
@@ -79,3 +79,46 @@ def test_convert_names_an_unknown_language(run, file, ada, tmp_path):
     source, output = file("docs.jsonl", json.dumps(ada)), tmp_path / "docs.spacy"
     result = run("convert", "jsonl", source, "-o", output, "--lang", "qq", exit_code=1)
     assert "qq" in result.stderr
+
+
+def test_convert_refuses_unknown_formats_and_options(run, file, ada, tmp_path):
+    source, output = file("docs.jsonl", json.dumps(ada)), tmp_path / "docs.spacy"
+    result = run("convert", "jsnl", source, "-o", output, exit_code=2)
+    assert "format is 'jsnl'; choose one of jsonl, interaction-xml" in result.stderr
+    options = ("-o", output, "--option", "entity_label=X")
+    result = run("convert", "jsonl", source, *options, exit_code=2)
+    assert "option 'entity_label=X': expected one of none at all" in result.stderr
+    assert not output.exists()
+
+
+def test_convert_reads_directories(run, tmp_path):
+    for name in ("b", "a"):
+        (tmp_path / "xml" / name).mkdir(parents=True)
+        (tmp_path / "xml" / name / "f.xml").write_text(XML.replace("d1", name))
+    output = tmp_path / "docs.spacy"
+    run("convert", "interaction-xml", tmp_path / "xml", "-o", output)
+    assert [doc.user_data["id"] for doc in read_docs(output)] == ["a", "b"]
+
+
+def test_convert_is_lenient_if_asked_and_writes_its_report(run, file, ada, tmp_path):
+    output, report = tmp_path / "docs.spacy", tmp_path / "new" / "report.json"
+    source = file("docs.jsonl", json.dumps(ada) + "\nx")
+    options = ("-o", output, "--json", report)
+    run("convert", "jsonl", source, *options, exit_code=1)
+    result = run("convert", "jsonl", source, *options, "--lenient")
+    assert "ERROR bad lines: 1" in result.stdout and "docs.jsonl:2: " in result.stdout
+    written = json.loads(report.read_text())
+    assert (written["ok"], written["documents"], written["errors"]) == (False, 1, {"bad_lines": 1})
+    assert written["examples"]["bad_lines"][0].startswith(f"{source}:2: ")
+    assert len(read_docs(output)) == 1
+
+
+def test_convert_lists_its_formats(run):
+    result = run("convert", "--formats")
+    for shown in (
+        "jsonl: our own format",
+        "interaction-xml: ",
+        "    --option label=TEXT\n",
+        "    --option default_entity_label=TEXT (default: ENTITY)",
+    ):
+        assert shown in result.stdout

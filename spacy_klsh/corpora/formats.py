@@ -1,0 +1,153 @@
+"""The formats that can be read: names, readers and options. Readers are imported when used."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+TRUTHS = {"true": True, "false": False}
+
+
+class Option(NamedTuple):
+    """A keyword argument of a reader: its type as annotated, and its default."""
+
+    kind: Any
+    default: Any
+
+
+class Format(NamedTuple):
+    """What is read by ``module:function`` of `spacy_klsh.corpora`, and what it is in one line.
+
+    Readers are ``read(paths, nlp, *, align, **options) -> (docs, report)``.
+    """
+
+    reader: str
+    about: str
+
+    @property
+    def read(self) -> Callable[..., Any]:
+        """The reader."""
+        module, _, function = self.reader.partition(":")
+        read: Callable[..., Any] = getattr(import_module(f"{__package__}.{module}"), function)
+        return read
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """What the reader takes besides paths, pipeline and `align`."""
+        read = self.read
+        kinds = get_type_hints(read)
+        return {
+            name: Option(kinds[name], parameter.default)
+            for name, parameter in inspect.signature(read).parameters.items()
+            if parameter.kind is parameter.KEYWORD_ONLY and name != "align"
+        }
+
+    def parse(self, settings: Iterable[str]) -> dict[str, Any]:
+        """Keyword arguments of the reader from ``name=value``; a list has commas between.
+
+        Raises
+        ------
+        ValueError
+            If the reader has no such option, or it means another kind of value.
+        """
+        options = self.options
+        arguments = {}
+        for setting in settings:
+            name, equals, value = setting.partition("=")
+            if not equals or name not in options:
+                known = ", ".join(
+                    f"{name}={words(option.kind)}" for name, option in options.items()
+                )
+                raise ValueError(f"option {setting!r}: expected one of {known or 'none at all'}.")
+            try:
+                arguments[name] = parse_value(value, options[name].kind)
+            except ValueError:
+                raise ValueError(
+                    f"option {name} is {value!r}; give {words(options[name].kind)}."
+                ) from None
+        return arguments
+
+
+FORMATS = {
+    "jsonl": Format("jsonl:read_jsonl", "our own format: a JSON object with entities a line"),
+    "interaction-xml": Format(
+        "interaction_xml:read_interaction_xml",
+        "sentences with interactions or pairs: AIMed, BioInfer, DDI 2013",
+    ),
+    "brat": Format("standoff:read_brat", "brat standoff: .txt and .ann beside each other"),
+    "bionlp": Format("standoff:read_bionlp", "BioNLP shared tasks: .txt, .a1 and .a2"),
+    "chemprot": Format("chemprot:read_chemprot", "tables of ChemProt and DrugProt"),
+    "semeval": Format("semeval:read_semeval", "SemEval-2010 Task 8 and KBP37: <e1>, <e2>"),
+    "spert": Format("spert:read_spert", "SpERT's JSON: tokens, entities, relations"),
+    "conll04": Format("conll04:read_conll04", "CoNLL04's .corp: a token a line"),
+    "prodigy": Format("prodigy:read_prodigy", "what Prodigy's relations recipe writes"),
+    "bioinfer-jsonl": Format(
+        "bioinfer_jsonl:read_bioinfer_jsonl", "BioInfer with its types of relations"
+    ),
+    "pubtator": Format("pubtator:read_pubtator", "PubTator: abstracts with concepts"),
+    "bioc": Format("bioc_xml:read_bioc", "BioC XML"),
+}
+
+
+def find_format(name: str) -> Format:
+    """The format called `name`.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    if name not in FORMATS:
+        raise ValueError(f"format is {name!r}; choose one of {', '.join(FORMATS)}.")
+    return FORMATS[name]
+
+
+def parse_value(value: str, kind: Any) -> Any:
+    """`value` as the annotated type `kind`: text, number, truth, path, choice or list of these.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    kind = _present(kind)
+    if get_origin(kind) is Literal:
+        return {str(choice): choice for choice in get_args(kind)}[_one_of(value, get_args(kind))]
+    if kind is bool:
+        return TRUTHS[_one_of(value.lower(), TRUTHS)]
+    if _is_list(kind):
+        items = [parse_value(item.strip(), get_args(kind)[0]) for item in value.split(",")]
+        return tuple(items) if get_origin(kind) is tuple else items
+    return kind(value)
+
+
+def words(kind: Any) -> str:
+    """What a value of the annotated type `kind` looks like."""
+    kind = _present(kind)
+    if get_origin(kind) is Literal:
+        return "|".join(map(str, get_args(kind)))
+    if _is_list(kind):
+        return f"{words(get_args(kind)[0])},…"
+    return {bool: "true|false", int: "NUMBER", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
+
+
+def _present(kind: Any) -> Any:
+    """`kind` without None."""
+    if get_origin(kind) in (Union, types.UnionType):
+        kinds = [choice for choice in get_args(kind) if choice is not types.NoneType]
+        return kinds[0] if len(kinds) == 1 else str
+    return kind
+
+
+def _is_list(kind: Any) -> bool:
+    return isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Sequence)
+
+
+def _one_of(value: str, choices: Iterable[object]) -> str:
+    if value not in map(str, choices):
+        raise ValueError(value)
+    return value
