@@ -80,7 +80,8 @@ def _annotate_pieces(split: Doc, doc: Doc, pieces: Sequence[int]) -> None:
     columns["LEMMA"][has_lemma] = split.to_array("ORTH")[has_lemma]
     columns["ENT_IOB"][is_later & (columns["ENT_TYPE"] != 0)] = 1  # inside; 3 without type: blocked
     starts = columns["SENT_START"]
-    starts[is_later & (starts != 0)] = np.uint64(2**64 - 1)  # -1: no start; 0: unknown
+    known = doc.has_annotation("SENT_START")  # the first token is always said to be a start
+    starts[is_later & (starts != 0)] = np.uint64(2**64 - 1) if known else 0  # -1: no start
     rows: Any = np.stack(list(columns.values()), axis=1)
     split.from_array(list(columns), rows)
 

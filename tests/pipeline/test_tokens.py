@@ -402,3 +402,11 @@ def test_entities_inside_merged_tokens_are_refused(english):
     merged = Doc(english.vocab, words=["see p53", "now"])
     with pytest.raises(ValueError, match="'p53' begins or ends inside a token"):
         give_entities(merged, reference)
+
+
+def test_sentence_starts_stay_unknown_if_the_first_token_is_split(english):
+    doc = split_tokens(Doc(english.vocab, words=["a/b", "c"]), {1, 2})
+    assert [token.text for token in doc] == ["a", "/", "b", "c"]
+    assert not doc.has_annotation("SENT_START")
+    known = split_tokens(Doc(english.vocab, words=["a/b", "c"], sent_starts=[True, False]), {1, 2})
+    assert [token.is_sent_start for token in known] == [True, False, False, False]
