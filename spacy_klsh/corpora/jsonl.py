@@ -22,7 +22,7 @@ from spacy.tokens import Doc
 from ..pipeline.relations import (
     DEFAULT_ATTR,
     Argument,
-    find_argument,
+    EntityIndex,
     read_records,
     register_extensions,
 )
@@ -67,6 +67,7 @@ def to_json(doc: Doc, attr: str = DEFAULT_ATTR, *, spans_key: str | None = None)
     register_extensions(attr)
     spans = list(doc.ents if spans_key is None else doc.spans.get(spans_key, ()))
     entities = [_entity(Argument.of("", span)) for span in spans]
+    index = EntityIndex(spans)
     rows: dict[Argument, int] = {}
     relations: list[dict[str, Any]] = []
     for record in read_records(doc, attr) or ():
@@ -74,7 +75,7 @@ def to_json(doc: Doc, attr: str = DEFAULT_ATTR, *, spans_key: str | None = None)
         for argument in record.arguments:
             key = argument._replace(role="")
             if key not in rows:
-                rows[key] = find_argument(argument, spans)
+                rows[key] = index.find(argument)
             if rows[key] == -1:
                 rows[key] = len(entities)
                 entities.append(_entity(argument))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..structures import Float32
 from .candidates import Candidates
-from .relations import Record, find_argument
+from .relations import EntityIndex, Record
 
 Bool: TypeAlias = NDArray[np.bool_]
 DIRECTIONS = ("ordered", "label", "none")
@@ -145,8 +145,9 @@ class LabelScheme:
         numbers = {name: k for k, name in enumerate(self.classes)}
         y = np.zeros((len(candidates), len(numbers)), bool)
         lost: Lost = Counter()
+        index = EntityIndex(candidates.entities)
         for record in self.gold(gold):
-            row, symmetric = _row(record, candidates), self.is_symmetric(record.label)
+            row, symmetric = _row(record, candidates, index), self.is_symmetric(record.label)
             orders = [row, row[::-1]] if symmetric or not self.ordered else [row]
             places = [
                 (rows[order], numbers[record.label, order != row and not symmetric])
@@ -203,11 +204,11 @@ class LabelScheme:
         ]
 
 
-def _row(record: Record, candidates: Candidates) -> tuple[int, ...]:
+def _row(record: Record, candidates: Candidates, index: EntityIndex) -> tuple[int, ...]:
     """The candidate that would stand for `record`, as rows of entities; () if none could."""
     row = dict.fromkeys(candidates.roles, -1)
     for argument in record.arguments:
-        found = find_argument(argument, candidates.entities)
+        found = index.find(argument)
         if argument.role not in row or found < 0:
             return ()
         row[argument.role] = found

@@ -230,21 +230,28 @@ def write_records(
         doc._.set(f"{attr}_skipped", dict(skipped))
 
 
-def find_argument(argument: Argument, entities: Sequence[Span]) -> int:
-    """Row of the entity that `argument` means, -1 if there is none.
+class EntityIndex:
+    """Finds the entity that a stored argument means."""
 
-    Offsets must agree; among entities of equal offsets the id decides, then the label.
-    """
-    rows = [
-        row
-        for row, span in enumerate(entities)
-        if span.start_char == argument.start and span.end_char == argument.end
-    ]
-    return max(
-        rows,
-        key=lambda row: (entities[row].id_ == argument.id, entities[row].label_ == argument.label),
-        default=-1,
-    )
+    def __init__(self, entities: Sequence[Span]) -> None:
+        self._entities = entities
+        self._rows: dict[tuple[int, int], list[int]] = {}
+        for row, span in enumerate(entities):
+            self._rows.setdefault((span.start_char, span.end_char), []).append(row)
+
+    def find(self, argument: Argument) -> int:
+        """Row of the entity, -1 if there is none.
+
+        Offsets must agree; among entities of equal offsets the id decides, then the label.
+        """
+        return max(
+            self._rows.get((argument.start, argument.end), ()),
+            key=lambda row: (
+                self._entities[row].id_ == argument.id,
+                self._entities[row].label_ == argument.label,
+            ),
+            default=-1,
+        )
 
 
 def relation_of(doc: Doc, record: Record, evidence: EvidenceData | None) -> Relation | None:

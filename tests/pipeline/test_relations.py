@@ -13,8 +13,8 @@ from spacy.vocab import Vocab
 from spacy_klsh import Relation, register_extensions
 from spacy_klsh.pipeline.relations import (
     Argument,
+    EntityIndex,
     Record,
-    find_argument,
     read_records,
     write_records,
 )
@@ -292,7 +292,7 @@ def test_arguments_are_found_by_offsets_then_id_then_label(doc):
     spans = [Span(doc, s, e, label=label, span_id=name) for s, e, label, name in places]
 
     def row(start, end, label, name):
-        return find_argument(Argument("head", start, end, label, name), spans)
+        return EntityIndex(spans).find(Argument("head", start, end, label, name))
 
     assert row(0, 8, "A", "y") == 1
     assert row(0, 8, "B", "") == 1
