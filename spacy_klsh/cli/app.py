@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from .annotate import annotate
+from .check import check
 from .convert import convert
 from .evaluate import evaluate
 from .explain import explain
@@ -18,5 +19,5 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
-for command in (annotate, explain, evaluate, convert, show, warmup):
+for command in (annotate, explain, evaluate, convert, check, show, warmup):
     app.command()(command)

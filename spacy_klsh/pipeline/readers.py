@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.training import Example
+from spacy.vocab import Vocab
 
 from .relations import DEFAULT_ATTR, register_extensions
 
@@ -57,22 +59,11 @@ class RelationCorpus:
         Raises
         ------
         ValueError
-            If the path does not exist or holds no ``.spacy`` file.
+            If the path does not exist, holds no ``.spacy`` file or a broken one.
         """
         register_extensions(self.attr)
-        for reference in islice(self._docs(nlp), self.limit or None):
+        for reference in islice(read_docs(self.path, nlp.vocab), self.limit or None):
             yield Example(self._predicted(reference), reference)
-
-    def _docs(self, nlp: Language) -> Iterator[Doc]:
-        path = Path(self.path or "")
-        files = sorted(path.glob("**/*.spacy")) if path.is_dir() else [path]
-        if self.path is None or not files or not files[0].exists():
-            raise ValueError(
-                f"no .spacy file at {self.path!r}; make one with `spacy-klsh convert` or "
-                "DocBin(store_user_data=True), and name it in [paths] of the config."
-            )
-        for file in files:
-            yield from DocBin().from_disk(file).get_docs(nlp.vocab)
 
     def _predicted(self, reference: Doc) -> Doc:
         words = [token.text for token in reference]
@@ -88,6 +79,32 @@ class RelationCorpus:
         if self.gold_entities:
             give_entities(doc, reference, self.spans_key)
         return doc
+
+
+def read_docs(path: str | Path | None, vocab: Vocab) -> Iterator[Doc]:
+    """Docs of a ``.spacy`` file, or of all such files in a directory.
+
+    Raises
+    ------
+    ValueError
+        If the path does not exist, holds no ``.spacy`` file or a broken one.
+    """
+    place = Path(path or "")
+    files = sorted(place.glob("**/*.spacy")) if place.is_dir() else [place]
+    if path is None or not files or not files[0].exists():
+        raise ValueError(
+            f"no .spacy file at {path!r}; make one with `spacy-klsh convert` or "
+            "DocBin(store_user_data=True), and name it in [paths] of the config."
+        )
+    for file in files:
+        try:
+            docs = DocBin().from_disk(file)
+        except (zlib.error, ValueError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"{file} is not what DocBin writes ({error!r}); make it anew with `spacy-klsh "
+                "convert` or DocBin(store_user_data=True)."
+            ) from None
+        yield from docs.get_docs(vocab)
 
 
 def give_entities(doc: Doc, reference: Doc, spans_key: str | None = None) -> None:

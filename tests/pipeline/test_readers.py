@@ -1,3 +1,5 @@
+import zlib
+
 import pytest
 import spacy
 from pipeline import sentences
@@ -107,6 +109,23 @@ def test_a_path_without_docs_is_refused(nlp, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=r"no \.spacy file at .*spacy-klsh convert"):
         list(RelationCorpus(name)(nlp))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no DocBin",
+        zlib.compress(b""),
+        zlib.compress(b"\xc1"),
+        zlib.compress(b"\x80"),
+        zlib.compress(b"\x07"),
+    ],
+)
+def test_a_broken_file_is_named(nlp, tmp_path, content):
+    (tmp_path / "a.spacy").write_bytes(content)
+    with pytest.raises(ValueError, match=r"a\.spacy is not what DocBin writes"):
+        list(RelationCorpus(tmp_path / "a.spacy")(nlp))
 
 
 def test_relations_of_another_attr_are_read_where_nothing_else_registers_it(nlp, tmp_path):
