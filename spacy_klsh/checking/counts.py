@@ -9,6 +9,7 @@ from hashlib import blake2b
 from statistics import median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc, Span
 
 from ..pipeline.candidates import Candidates
@@ -34,8 +35,8 @@ class Counts:
     ----------
     documents, tokens, sentences : int
     unannotated, unparsed, unsplit, broken : int
-        Docs whose relations were never set, without a parse, without sentence starts, and
-        with relations that cannot be read.
+        Docs whose relations were never set, without a parse, without sentence starts (they
+        are cut at full stops for all other counts), and with relations that cannot be read.
     cut_tokens, cut_entities : int
         Tokens that begin where the tokenizer begins none, and entities that begin or end there.
     entities : Counter of label
@@ -133,8 +134,10 @@ def count(
         Of the pipeline that will meet such texts.
     """
     counts = Counts()
-    for doc in docs:
+    for given in docs:
         counts.documents += 1
+        doc = _with_sentences(given)
+        counts.unsplit += doc is not given
         place = _Place(str(doc.user_data.get("id", f"Doc {counts.documents}")), doc.text)
         records = _read(counts, doc, component.attr, place)
         gold = component.scheme.gold(records)
@@ -145,6 +148,11 @@ def count(
         _count_candidates(counts, reach.candidates, gold, component.scheme)
         _count_lost(counts, reach, gold, place)
     return counts
+
+
+def _with_sentences(doc: Doc) -> Doc:
+    """`doc`, or a copy with sentences that end at full stops if it has none."""
+    return doc if doc.has_annotation("SENT_START") else Sentencizer()(doc.copy())
 
 
 class _Place(NamedTuple):
@@ -172,10 +180,7 @@ def _read(counts: Counts, doc: Doc, attr: str, place: _Place) -> list[Record]:
 def _count_text(counts: Counts, doc: Doc, text: str) -> None:
     counts.tokens += len(doc)
     counts.unparsed += not doc.has_annotation("DEP")
-    if doc.has_annotation("SENT_START"):
-        counts.sentences += sum(1 for _ in doc.sents)
-    else:
-        counts.unsplit += 1
+    counts.sentences += sum(1 for _ in doc.sents)
     if text.strip():
         counts.texts[blake2b(text.strip().encode(), digest_size=16).digest()] += 1
 

@@ -151,10 +151,10 @@ def _of_texts(counts: Counts) -> Iterator[Finding]:
         )
     if counts.unsplit:
         yield Finding(
-            "warning",
+            "info",
             "no_sentences",
-            f"{counts.unsplit:,} Docs have no sentence starts: each counts as one sentence here, "
-            "not so once it is parsed.",
+            f"{counts.unsplit:,} Docs have no sentence starts: here their sentences end at full "
+            "stops, a parser may cut elsewhere.",
         )
     if counts.unparsed:
         yield Finding(
@@ -181,7 +181,7 @@ def _of_training(counts: Counts, scheme: LabelScheme) -> Iterator[Finding]:
             f"all {counts.candidates:,} candidates are related, so nothing can be learned: "
             "annotate entities that are not related, too.",
         )
-    if unrelated > MANY_UNRELATED * counts.related > 0 and not counts.unsplit:
+    if unrelated > MANY_UNRELATED * counts.related > 0:
         yield Finding(
             "warning",
             "imbalance",

@@ -18,7 +18,7 @@ def test_what_docs_hold():
         annotated("", [], None),
     ]
     counts = counted(docs)
-    assert (counts.documents, counts.tokens, counts.sentences) == (3, 10, 2)
+    assert (counts.documents, counts.tokens, counts.sentences) == (3, 10, 3)
     assert (counts.unannotated, counts.unparsed, counts.unsplit) == (1, 2, 1)
     assert counts.entities == {"P": 4, "Q": 1}
     assert counts.relations == counts.gold == {"R": 1, "S": 1}

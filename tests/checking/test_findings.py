@@ -89,7 +89,6 @@ def test_broken_relations():
             "(R + S 1); exclusive_classes = true keeps one",
         ),
         ([pair(words="x x x"), pair(words="x x x")], {}, "repeated_texts", "1 Docs have"),
-        ([pair(starts=None)], {}, "no_sentences", "1 Docs have no sentence starts"),
         ([pair("S")], {}, "few_examples", "fewer than 20 relations: S 1."),
         (
             [annotated("a " * 100, [(i, i + 1, "P") for i in range(100)], [])],
@@ -118,9 +117,15 @@ def test_several_labels_are_all_right_if_they_are_wanted():
     assert [f.level for f in found if f.code == "several_labels"] == ["info"]
 
 
-def test_imbalance_is_nothing_to_know_without_sentences():
-    crowd = annotated("a " * 100, [(i, i + 1, "P") for i in range(100)], [], starts=None)
-    assert "imbalance" not in str(findings([*good(), crowd]))
+def test_without_sentence_starts_sentences_end_at_full_stops():
+    words = "Ada met Bo . " * 2
+    entities = [(i, i + 1, "P") for i in (0, 2, 4, 6)]
+    doc = annotated(words, entities, [("R", 0, 1), ("R", 1, 2)], starts=None)
+    found = findings([*good(), doc])
+    (finding,) = (f for f in found if f.code == "no_sentences")
+    assert finding.level == "info" and "1 Docs have no sentence starts" in finding.message
+    assert "cross_sentence 1" in str(found)
+    assert not doc.has_annotation("SENT_START")  # what is checked stays as it is
 
 
 def test_few_relations():
