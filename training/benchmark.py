@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 from benchmark_component import component
+from benchmark_convert import convert
 from benchmark_kernel import kernel
 from benchmark_start import start
 from benchmark_subspace import subspace
@@ -30,6 +31,7 @@ class Name(Enum):
     subspace = "subspace"
     component = "component"
     start = "start"
+    convert = "convert"
 
 
 BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
@@ -37,7 +39,9 @@ BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
     Name.subspace: lambda _: subspace(),
     Name.component: component,
     Name.start: lambda _: start(),
+    Name.convert: convert,
 }
+FOLDERS = {Name.kernel: "ppi", Name.component: "ppi", Name.convert: "chemprot"}
 
 
 def main(
@@ -45,11 +49,12 @@ def main(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the figures here.")
     ] = None,
-    corpora: Annotated[Path, typer.Option(help="Folder with ppi/AIMed-train.xml …")] = CORPORA,
+    corpora: Annotated[Path, typer.Option(help="Folder with ppi/, chemprot/ …")] = CORPORA,
 ) -> None:
     """Measure, with one thread for linear algebra; print the figures, and store them if asked."""
-    if name in (Name.kernel, Name.component) and not (corpora / "ppi").is_dir():
-        raise typer.BadParameter(f"{corpora} has no folder ppi; give --corpora PATH.")
+    folder = FOLDERS.get(name)
+    if folder and not (corpora / folder).is_dir():
+        raise typer.BadParameter(f"{corpora} has no folder {folder}; give --corpora PATH.")
     about = machine()
     with threadpool_limits(1):
         figures = BENCHMARKS[name](corpora)
