@@ -173,9 +173,7 @@ def test_the_yardstick_learns_what_words_tell():
     nlp, docs = spacy.blank("en"), sentences.corpus(spacy.blank("en").vocab)
     component = nlp.create_pipe("klsh_relations", config={"hashing": sentences.SMALL["hashing"]})
     data = baselines.collect(component, baselines.as_examples(docs), None)
-    offered = [component.candidates(doc) for doc in docs]
-    candidates, views = baselines.extract(component, docs, offered)
-    rows = list(yardstick.features(docs, candidates, views))
+    rows = list(yardstick.features(docs, data.candidates, data.views))
     model = yardstick.Yardstick(data, rows)
     probabilities = model.predict_proba(rows)
     assert probabilities.shape == data.y.shape

@@ -15,8 +15,8 @@ from spacy.tokens import Doc, Span
 
 from spacy_klsh import Relation
 
+Place = tuple[int, int, str, str]
 LABEL, PROTEIN = "Interaction", "Protein"
-NO_TRIGGERS = {PROTEIN, "Entity", "Anaphora"}  # mentions that no event of the corpora has
 EVENTS = (
     *("Gene_expression", "Transcription", "Protein_catabolism", "Phosphorylation", "Localization"),
     *("Binding", "Regulation", "Positive_regulation", "Negative_regulation"),
@@ -59,7 +59,7 @@ def interactions(doc: Doc) -> list[Relation]:
 
 
 def _targets(
-    event: Relation, of_trigger: dict[tuple[int, int], list[Relation]]
+    event: Relation, of_trigger: dict[Place, list[Relation]]
 ) -> Iterator[tuple[Relation, Sequence[Span | None]]]:
     """The events that `event` tells something about, with the catalysts that it names."""
     causes = _proteins(event, "Cause")
@@ -92,5 +92,5 @@ def _named(trigger: Span, participants: Sequence[Span], catalyst: Span | None) -
     return named
 
 
-def _place(span: Span) -> tuple[int, int]:
-    return span.start, span.end
+def _place(span: Span) -> Place:
+    return span.start, span.end, span.label_, span.id_

@@ -68,8 +68,11 @@ class Corpus:
                 part: self.read([root / path for path in paths], nlp)
                 for part, paths in self.files.items()
             }
-        docs = self.prepare({part: docs for part, (docs, _) in found.items()})
-        return docs, {part: report for part, (_, report) in found.items()}
+        reports = {part: report for part, (_, report) in found.items()}
+        for report in reports.values():
+            for places in report.examples.values():  # as they are called in the archive
+                places[:] = [place.replace(f"{folder}/", "") for place in places]
+        return self.prepare({part: docs for part, (docs, _) in found.items()}), reports
 
 
 def _pairs(*pairs: tuple[str, str]) -> dict[str, Any]:
@@ -100,6 +103,7 @@ def _interactions(splits: Splits) -> Splits:
     train = [doc for doc in splits["train"] if not (_words(doc) in seen or seen.add(_words(doc)))]
     for doc in (*train, *splits["test"]):
         doc._.relations = bionlp.interactions(doc)
+        doc.user_data.pop("relation_ids", None)  # of the events
     return {"train": train, "test": splits["test"]}
 
 
@@ -141,7 +145,7 @@ CORPORA = {
         settings={"candidates": _pairs()},
     ),
     "ddi": Corpus(
-        read=partial(read_interaction_xml, label=None, default_label="int"),
+        read=partial(read_interaction_xml, default_label="int"),
         archives=["ddi2013/DDICorpus-2013.zip"],
         files={
             "train": ["DDICorpus/Train"],

@@ -14,7 +14,7 @@ from spacy.tokens import Doc, Span
 
 from ..pipeline.candidates import Candidates
 from ..pipeline.labels import LabelScheme
-from ..pipeline.relations import Record, read_records
+from ..pipeline.relations import Argument, Record, read_records
 from .reach import Reach
 
 if TYPE_CHECKING:
@@ -144,7 +144,8 @@ def count(
         reach = Reach(component, doc)
         _count_text(counts, doc, place.text)
         _count_entities(counts, doc, reach.candidates.entities, tokenizer(place.text))
-        _count_annotation(counts, records, ordered=component.scheme.ordered)
+        _count_annotation(counts, records)
+        _count_clashes(counts, gold, component.scheme)
         _count_candidates(counts, reach.candidates, gold, component.scheme)
         _count_lost(counts, reach, gold, place)
     return counts
@@ -195,21 +196,37 @@ def _count_entities(counts: Counts, doc: Doc, entities: Sequence[Span], plain: D
         counts.cut_entities += sum(not cuts.isdisjoint(edge) for edge in edges)
 
 
-def _count_annotation(counts: Counts, records: Sequence[Record], *, ordered: bool) -> None:
-    """Labels, order of the roles, and what is said of the same spans twice."""
+def _count_annotation(counts: Counts, records: Sequence[Record]) -> None:
+    """Labels, order of the roles, and what is said of the same spans in several ways."""
     ways: defaultdict[tuple[str, Any], set[Any]] = defaultdict(set)
-    labels: defaultdict[Any, set[str]] = defaultdict(set)
     for record in records:
         counts.relations[record.label] += 1
-        places = sorted(record.arguments, key=lambda a: (a.start, -a.end, a.label, a.id))
+        places = _in_order(record)
         counts.orders[record.label][", ".join(a.role for a in places)] += 1
-        spans = tuple((a.start, a.end, a.label, a.id) for a in places)
-        roles = tuple(places)
-        ways[record.label, spans].add(roles)
-        labels[roles if ordered else spans].add(record.label)
+        ways[record.label, _without_roles(places)].add(places)
     counts.both_ways.update(label for (label, _), found in ways.items() if len(found) > 1)
-    several = (" + ".join(sorted(found)) for found in labels.values() if len(found) > 1)
-    counts.several_labels.update(several)
+
+
+def _count_clashes(counts: Counts, gold: Sequence[Record], scheme: LabelScheme) -> None:
+    """Labels that compete for one candidate: one with symmetric labels has no order."""
+    labels: defaultdict[Any, dict[Any, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for record in gold:
+        places = _in_order(record)
+        undirected = not scheme.ordered or scheme.is_symmetric(record.label)
+        labels[_without_roles(places)][() if undirected else places].add(record.label)
+    for orders in labels.values():
+        anyhow = orders.pop((), set())
+        for found in [anyhow | named for named in orders.values()] or [anyhow]:
+            if len(found) > 1:
+                counts.several_labels[" + ".join(sorted(found))] += 1
+
+
+def _in_order(record: Record) -> tuple[Argument, ...]:
+    return tuple(sorted(record.arguments, key=lambda a: (a.start, -a.end, a.label, a.id)))
+
+
+def _without_roles(places: Sequence[Argument]) -> tuple[Argument, ...]:
+    return tuple(argument._replace(role="") for argument in places)
 
 
 def _count_candidates(

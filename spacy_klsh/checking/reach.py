@@ -93,7 +93,7 @@ class Reach:
         if _Choices(found).has([chosen.index(r) if r >= 0 else r for r in choice], ordered):
             return "max_candidates"
         reasons = sorted(found.skipped, key=lambda reason: -found.skipped[reason])
-        return reasons[0] if reasons and not len(found) else "roles"
+        return reasons[0] if reasons else "roles"
 
 
 def _part(spans: Sequence[Span], key: str | None) -> Doc:

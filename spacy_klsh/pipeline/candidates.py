@@ -30,8 +30,9 @@ class Candidates:
     arguments : int32 array (n, n_roles)
         Rows into `entities`; -1 where a role is absent.
     skipped : mapping of reason to int
-        Pairs that were left out, counted once each, not once an order; with more than two
-        roles, candidates.
+        Pairs that were left out, counted once each, not once an order. With roles of their
+        own names: candidates over the cap or without a path, entities that fit no role, and
+        pairs of others that are not near.
     """
 
     roles: tuple[str, ...]

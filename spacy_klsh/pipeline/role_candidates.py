@@ -181,7 +181,10 @@ class RoleCandidates(NearbyEntities):
     def _windows(
         self, doc: Doc, entities: Sequence[Span], takes: Sequence[int], skipped: Counter[str]
     ) -> Iterator[_Window]:
-        for i, near in enumerate(self.near(doc, entities, skipped)):
+        useful = [i for i, roles in enumerate(takes) if roles]
+        windows = self.near(doc, [entities[i] for i in useful], skipped)
+        for i, places in zip(useful, windows, strict=True):
+            near = [useful[place] for place in places]
             counts = tuple(sorted(Counter(takes[j] for j in near).items()))
             yield _Window(i, near, _count_ways(counts, len(self.roles), self._groups))
 

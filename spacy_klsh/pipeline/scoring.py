@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from spacy.training import Example
@@ -14,7 +14,6 @@ from .relations import Argument, Record, read_records
 
 Places = tuple[tuple[str, int, int], ...]
 Key = tuple[str, Places]
-Matches = Callable[[Record, Record], bool]
 
 
 def score_relations(
@@ -52,8 +51,9 @@ def score_relations(
         annotated = True
         gold = _distinct(records, scheme)
         found = _distinct(read_records(example.predicted, attr) or [], scheme)
-        strict += _count(gold, found, _same)
-        relaxed += _count(gold, found, _overlapping)
+        same = _same(gold, found)
+        strict += _count(gold, found, same)
+        relaxed += _count(gold, found, _overlapping(gold, found, same))
         n_gold += len(gold)
         if candidates is not None and gold:
             proposed = candidates(example.predicted, ordered=scheme.ordered)
@@ -99,9 +99,10 @@ def _distinct(records: Sequence[Record], scheme: LabelScheme) -> list[Record]:
     return list({_key(record): record for record in scheme.gold(records)}.values())
 
 
-def _count(gold: list[Record], found: list[Record], match: Matches) -> Counter[tuple[str, str]]:
-    """Numbers of (label, "tp" | "fp" | "fn"); each record is matched once."""
-    pairs = _matching(gold, found, match)
+def _count(
+    gold: list[Record], found: list[Record], pairs: Mapping[int, int]
+) -> Counter[tuple[str, str]]:
+    """Numbers of (label, "tp" | "fp" | "fn"); `pairs` are {row in gold: row in found}."""
     right = set(pairs.values())
     return Counter(
         [(record.label, "tp" if j in pairs else "fn") for j, record in enumerate(gold)]
@@ -109,34 +110,42 @@ def _count(gold: list[Record], found: list[Record], match: Matches) -> Counter[t
     )
 
 
-def _matching(gold: list[Record], found: list[Record], match: Matches) -> dict[int, int]:
-    """{row in gold: row in found} with as many pairs as there can be (Kuhn 1955)."""
-    pairs: dict[int, int] = {}
+def _same(gold: list[Record], found: list[Record]) -> dict[int, int]:
+    """The found relation in the place of each gold one that was found."""
+    rows = {_key(record): i for i, record in enumerate(found)}
+    keys = enumerate(map(_key, gold))
+    return {j: rows[key] for j, key in keys if key in rows}
+
+
+def _overlapping(
+    gold: list[Record], found: list[Record], same: Mapping[int, int]
+) -> dict[int, int]:
+    """As many pairs of overlapping relations as there can be, with those that are the `same`.
+
+    Each relation is in one pair at most (Kuhn 1955).
+    """
+    pairs = dict(same)
 
     def place(i: int, tried: set[int]) -> bool:
         for j, record in enumerate(gold):
-            if j not in tried and match(found[i], record):
+            if j not in tried and _overlap(found[i], record):
                 tried.add(j)
                 if j not in pairs or place(pairs[j], tried):
                     pairs[j] = i
                     return True
         return False
 
-    for i in range(len(found)):
+    for i in set(range(len(found))).difference(same.values()):
         place(i, set())
     return pairs
 
 
-def _same(x: Record, y: Record) -> bool:
-    return _key(x) == _key(y)
-
-
-def _overlapping(x: Record, y: Record) -> bool:
+def _overlap(x: Record, y: Record) -> bool:
+    if x.label != y.label:
+        return False
     others = {argument.role: argument for argument in y.arguments}
-    return (
-        x.label == y.label
-        and {argument.role for argument in x.arguments} == set(others)
-        and all(a.start < others[a.role].end and others[a.role].start < a.end for a in x.arguments)
+    return {argument.role for argument in x.arguments} == set(others) and all(
+        a.start < others[a.role].end and others[a.role].start < a.end for a in x.arguments
     )
 
 

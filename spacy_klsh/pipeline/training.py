@@ -35,7 +35,10 @@ class TrainingSet:
 
     Parameters
     ----------
+    candidates : sequence of Candidates
+        Of each Doc.
     views : Views
+        Of all of them.
     y : bool array (n, n_classes)
         Classes of `scheme`.
     groups : int64 array (n,)
@@ -49,6 +52,7 @@ class TrainingSet:
         Pairs or candidates that were left out.
     """
 
+    candidates: Sequence[Candidates]
     views: Views
     y: Bool
     groups: Int64
@@ -113,6 +117,7 @@ def collect(
     candidates, views = extract(component, docs, offered)
     y, lost_gold = _targets(scheme, candidates, gold)
     data = TrainingSet(
+        candidates=candidates,
         views=views,
         y=y,
         groups=np.repeat(np.arange(len(docs)), [len(found) for found in candidates]),
