@@ -75,6 +75,40 @@ def test_an_event_without_a_protein_is_none_and_nobody_catalyzes_himself(doc):
     assert set(found(doc, binding, nested, himself)) == {("x", "a")}
 
 
+def test_triggers_of_two_types_on_one_word_are_two(doc):
+    spans = [*doc.spans["entities"], Span(doc, 3, 4, label="Gene_expression")]
+    doc.spans["entities"] = spans
+    expression = Relation("Gene_expression", arguments={"trigger": spans[6], "Theme": spans[1]})
+    events = [
+        expression,
+        Relation("Binding", arguments={"trigger": spans[3], "Theme": spans[0]}),
+        Relation(
+            "Regulation", arguments={"trigger": spans[5], "Theme": spans[3], "Cause": spans[2]}
+        ),
+    ]
+    doc._.relations = events
+    places = [
+        [(role, span.text, span.label_) for role, span in r.arguments.items()]
+        for r in bionlp.interactions(doc)
+    ]
+    assert sorted(map(len, places)) == [2, 2, 3]
+    (whole,) = (place for place in places if len(place) == 3)
+    assert whole[0] == ("trigger", "x", "Binding") and whole[2][:2] == ("catalyst", "c")
+
+
+def test_macro_f1_is_over_the_labels_of_the_gold_relations():
+    nlp = spacy.blank("en")
+    component = nlp.create_pipe("klsh_relations")
+    gold, found = (sentences.corpus(nlp.vocab) for _ in range(2))
+    for doc in found:
+        doc._.relations = [
+            *doc._.relations,
+            *(Relation("X", head=r.tail, tail=r.head) for r in doc._.relations),
+        ]
+    run = baselines.scores(component, found, gold)
+    assert run["rel_macro_f"] == 1.0 and run["rel_per_type"]["X"]["f"] == 0.0
+
+
 def test_every_interaction_is_a_possible_candidate(doc):
     events = [
         named(doc, "Binding", trigger="x", Theme="b", Theme2="a"),

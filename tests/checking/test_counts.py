@@ -46,6 +46,19 @@ def test_symmetric_and_negative_labels():
     assert counts.positives == {"R": 2} and counts.candidates == counts.related == 2
 
 
+def test_labels_that_compete_for_a_pair():
+    def clashes(*relations, **config):
+        entities = [(i, i + 1, "P") for i in range(3)]
+        return counted([annotated("a b c", entities, relations)], **config).several_labels
+
+    assert clashes(("R", 0, 1), ("S", 0, 1), ("R", 1, 2)) == {"R + S": 1}
+    assert clashes(("R", 0, 1), ("S", 1, 0)) == {}
+    assert clashes(("R", 1, 0), ("S", 0, 1), symmetric_labels=["S"]) == {"R + S": 1}
+    assert clashes(("S", 0, 1), ("T", 1, 0), symmetric_labels=["S", "T"]) == {"S + T": 1}
+    assert clashes(("S", 0, 1), ("S", 1, 0), symmetric_labels=["S"]) == {}
+    assert clashes(("R", 0, 1), ("NOT", 0, 1), negative_labels=["NOT"]) == {}
+
+
 def test_texts_of_several_docs():
     counts = counted([pair(), pair("S"), pair(words="Ada met Cy ."), annotated("", [], [])] * 2)
     assert counts.repeated_texts == 4  # six in three Docs; the empty one is no text

@@ -151,6 +151,15 @@ def test_roles_of_no_candidate(arguments):
     assert counted([doc]).lost == {"R": {"roles": 1}}
 
 
+def test_an_optional_role_in_the_next_sentence_is_why_not():
+    roles = {"trigger": ["T"], "a": ["P"], "b": ["P"]}
+    block = {"@misc": "spacy-klsh.role_candidates.v1", "roles": roles, "optional": ["b"]}
+    doc = annotated("t p p", [(0, 1, "T"), (1, 2, "P"), (2, 3, "P")], [], starts=(0, 2))
+    arguments = dict(zip(roles, doc.ents, strict=True))
+    doc._.relations = [Relation("R", arguments=arguments)]
+    assert counted([doc], candidates=block).lost == {"R": {"cross_sentence": 1}}
+
+
 def test_events_of_several_roles(trained):
     docs = events.corpus(trained.vocab, 5)
     counts = counted(docs, candidates=events.ROLES)

@@ -41,6 +41,8 @@ def test_a_public_corpus_has_its_documents_and_relations(name, read):
     else:
         assert found == {"train": n_train, "test": n_test}
     assert not any(report.changes["lost_mentions"] for report in reports.values())
+    places = [p for r in reports.values() for found in r.examples.values() for p in found]
+    assert not any("/tmp" in place for place in places)  # archives are unpacked there
 
 
 def test_no_text_of_the_bionlp_test_set_is_in_training(read):

@@ -75,10 +75,12 @@ def naive(doc, settings):
     """All choices in the order in which they are kept, and counts of what is skipped."""
     entities = sorted(doc.spans["e"], key=lambda s: (s.start, -s.end, s.label_, s.id_))
     skipped, far = Counter(), set()
+    every = [set(labels) for labels in settings["roles"].values()]
+    useful = {i for i, e in enumerate(entities) if any(not s or e.label_ in s for s in every)}
     for i, j in combinations(range(len(entities)), 2):
         reason = naive_near(doc, entities[i], entities[j], settings)
         if reason:
-            skipped[reason] += 1
+            skipped[reason] += {i, j} <= useful
             far.add((i, j))
     every = product(range(-1, len(entities)), repeat=len(settings["roles"]))
     found = [row for row in every if is_choice(row, entities, far, settings)]
