@@ -45,6 +45,8 @@ def check(
     from ..checking.findings import Finding, find
     from ..pipeline.readers import read_docs
 
+    if len({path.resolve() for path in data}) < len(data):
+        raise typer.BadParameter("a file is named twice; what is trained on cannot test.")
     nlp = _pipeline(config)
     component = relation_extractor(nlp)
     parts: dict[str, Counts] = {}
@@ -113,7 +115,7 @@ def _summary(parts: Mapping[str, Counts]) -> Table:
     from rich.table import Table
 
     table = Table(title="Data")
-    table.add_column("")
+    table.add_column("", overflow="fold")
     for name in parts:
         table.add_column(escape(name), justify="right", overflow="fold")
     every = list(parts.values())
@@ -156,7 +158,7 @@ def _labels(name: str, counts: Counts) -> Table:
 
     table = Table(title=f"Relations in {escape(name)}")
     for column in ("label", "relations", "related candidates", "both ways"):
-        table.add_column(column, justify="left" if column == "label" else "right")
+        table.add_column(column, justify="left" if column == "label" else "right", overflow="fold")
     table.add_column("order in the text", overflow="fold")
     table.add_column("without candidate", overflow="fold")
     for label, n in counts.relations.most_common():

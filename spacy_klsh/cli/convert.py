@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..corpora.formats import FORMATS, find_format, words
 from .models import load, stop, write_text
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
 
 class AlignMode(Enum):
@@ -68,22 +71,34 @@ def convert(
     converted, and the exit code is 1.
     """
     import spacy
-    from spacy.tokens import DocBin
 
     try:
         format = find_format(source)
         settings = format.parse(options or ())
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    if output.resolve() in {path.resolve() for path in inputs}:
+        raise typer.BadParameter(f"{output} is an input, too; name another output.")
     try:
         nlp = load(model) if model else spacy.blank(lang)
         docs, report = format.read(inputs, nlp, align=align.value, **settings)
-        output.parent.mkdir(parents=True, exist_ok=True)
-        DocBin(docs=docs, store_user_data=True).to_disk(output)
+        if docs:
+            _write(docs, output)
     except (ImportError, OSError, ValueError) as error:
         stop(error)
-    typer.echo(f"{report}\nwritten to {output}")
+    typer.echo(report)
+    typer.echo(f"{len(docs)} documents written to {output}" if docs else "nothing written")
     if json_file is not None:
         write_text(json_file, json.dumps(report.to_dict(), indent=2) + "\n")
     if not (report.ok or lenient):
         raise typer.Exit(1)
+
+
+def _write(docs: list[Doc], output: Path) -> None:
+    """The whole file or nothing of it."""
+    from spacy.tokens import DocBin
+
+    output.parent.mkdir(parents=True, exist_ok=True)
+    part = output.with_name(f"{output.name}.part")
+    DocBin(docs=docs, store_user_data=True).to_disk(part)
+    part.replace(output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -105,7 +106,10 @@ def _is_junk(file: Path, directory: Path) -> bool:
 def to_docs(
     documents: Iterable[Document], nlp: Language, *, align: Align, report: Report
 ) -> list[Doc]:
-    """Docs of all documents that are not too long for `nlp`; those are errors."""
+    """Docs of all documents that are not too long for `nlp`; those are errors.
+
+    So it is if there is none and nothing was reported.
+    """
     docs = []
     for document in documents:
         if len(document.text) > nlp.max_length:
@@ -116,6 +120,8 @@ def to_docs(
             )
         else:
             docs.append(to_doc(document, nlp, align=align, report=report))
+    if not (docs or report.changes or report.errors):
+        report.error("no_documents", "the input holds no document; is it empty, or another format?")
     return docs
 
 
@@ -267,6 +273,10 @@ def _set_relations(
         else:
             names = [_name(document.mentions[row], document) for row in link.arguments.values()]
             report.change("lost_relations", f"{document.where}: {link.label} {', '.join(names)}")
+    for (label, _, arguments), n in Counter(records).items():
+        for _ in range(n - 1):
+            roles = ", ".join(argument.role for argument in arguments)
+            report.change("equal_relations", f"{document.where}: {label} of the same {roles}")
     write_records(doc, records)
     if any(ids):
         doc.user_data["relation_ids"] = ids

@@ -153,15 +153,15 @@ class _Reader:
     labels: _Labels
 
     def documents(self, root: Element) -> Iterator[Document]:
-        element = None
-        for element in root.iter("document"):
-            yield self.document(element)
-        if element is None:
-            self.report.error(
-                "no_documents",
-                f"{self.path}: <{root.tag}> holds no <document>; expected documents of sentences; "
-                "is it another format?",
-            )
+        for tag in ("document", "sentence"):
+            if next(root.iter(tag), None) is None:
+                self.report.error(
+                    "no_documents",
+                    f"{self.path}: <{root.tag}> holds no <{tag}>; expected documents of "
+                    "sentences; is it another format?",
+                )
+                return
+        yield from map(self.document, root.iter("document"))
 
     def document(self, element: Element) -> Document:
         texts: list[str] = []

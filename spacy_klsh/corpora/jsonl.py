@@ -6,13 +6,15 @@
 
 Offsets count characters, ends are exclusive, `head` and `tail` are rows of `entities`. Instead
 of them a relation may have ``"arguments": {role: row}``. An entity may have an `id`, a relation
-a `score`; other keys are ignored. A document without an `id` is called ``path:line``, the path
-as given. ``jsonl.schema.json`` beside this file is the JSON Schema of a line.
+a `score`; other keys are ignored, those of a document are counted. A document without an `id`
+is called ``path:line``, the path as given. ``jsonl.schema.json`` beside this file is the JSON
+Schema of a line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from reprlib import repr as short
 from typing import Any
 
@@ -48,7 +50,7 @@ def read_jsonl(paths: Paths, nlp: Language, *, align: Align = "split") -> tuple[
         If a file cannot be opened. A bad line is an error in the report instead.
     """
     report = Report()
-    documents = read_json_lines(paths, _document, report)
+    documents = read_json_lines(paths, partial(_document, report=report), report)
     return to_docs(documents, nlp, align=align, report=report), report
 
 
@@ -91,7 +93,9 @@ def _entity(argument: Argument) -> dict[str, Any]:
     return {**entity, "id": argument.id} if argument.id else entity
 
 
-def _document(data: Fields, where: str) -> Document:
+def _document(data: Fields, where: str, report: Report) -> Document:
+    for key in data.data.keys() - {"id", "text", "entities", "relations"}:
+        report.change("ignored_keys", f"{where}: {key!r}")
     text = data.get("text", str)
     mentions = [
         Mention(

@@ -6,12 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-N_EXAMPLES = 5
+N_PRINTED = 5
 
 
 @dataclass(slots=True)
 class Report:
-    """Counts of what was read, lost, changed and wrong, with the first few places.
+    """Counts of what was read, lost, changed and wrong, with the places.
+
+    Printed, it shows the first few places of each reason.
 
     Parameters
     ----------
@@ -23,7 +25,7 @@ class Report:
     errors : Counter
         By reason: what the files say but cannot mean; it was left out.
     examples : dict of reason to list of str
-        The first places of each reason.
+        The places of each reason.
 
     Examples
     --------
@@ -56,17 +58,12 @@ class Report:
     def change(self, reason: str, example: str) -> None:
         """Count something that was moved, split or lost."""
         self.changes[reason] += 1
-        self._keep(reason, example)
+        self.examples.setdefault(reason, []).append(example)
 
     def error(self, reason: str, example: str) -> None:
         """Count something wrong in a file."""
         self.errors[reason] += 1
-        self._keep(reason, example)
-
-    def _keep(self, reason: str, example: str) -> None:
-        examples = self.examples.setdefault(reason, [])
-        if len(examples) < N_EXAMPLES:
-            examples.append(example)
+        self.examples.setdefault(reason, []).append(example)
 
     def __str__(self) -> str:
         lines = [
@@ -81,7 +78,7 @@ class Report:
                 lines.append(f"{name}: {by_label}")
         for prefix, reasons in (("", self.changes), ("ERROR ", self.errors)):
             for reason, n in reasons.most_common():
-                examples = self.examples[reason]
+                examples = self.examples[reason][:N_PRINTED]
                 lines.append(f"{prefix}{reason.replace('_', ' ')}: {n}")
                 lines += [f"  {example}" for example in examples]
                 if n > len(examples):

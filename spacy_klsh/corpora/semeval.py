@@ -39,7 +39,8 @@ def read_semeval(
     Parameters
     ----------
     paths : path or iterable of paths
-        A file without any relation is read, too: a test set whose answers are elsewhere.
+        A file without any label is read, too: a test set whose answers are elsewhere. Its
+        Docs count as never annotated.
     nlp : Language
         Only its tokenizer is used.
     align : {"split", "expand", "contract", "drop"}
@@ -81,13 +82,14 @@ def _document(
         raise ValueError(f'{lines[0][:60]!r}; expected an id, a tab and a sentence in quotes ""')
     text, mentions = _marked(match[2], entity_label)
     label, ids = _relation(lines[1:]) if has_label else ("", [])
-    links: list[Link] = []
+    links: list[Link] | None = []
     if ids:
         rows = [mention.id for mention in mentions]
-        links.append(Link(label, {"head": rows.index(ids[0]), "tail": rows.index(ids[1])}))
+        links = [Link(label, {"head": rows.index(ids[0]), "tail": rows.index(ids[1])})]
     elif has_label:
         report.change("negative_sentences", f"{where}: {label}")
     else:
+        links = None
         report.change("unlabelled_sentences", where)
     for mention in mentions:
         if not text[mention.start : mention.end].strip():

@@ -133,10 +133,12 @@ def edge_words(node: Sequence[str], line: str = "-", left: str = "<-", right: st
 
 
 def argument_words(arguments: Mapping[str, str]) -> tuple[str, str]:
-    """The first argument, and the others, with their roles unless they are tails."""
-    first, *others = arguments.items()
-    named = (text if role == "tail" else f"{role}: {text}" for role, text in others)
-    return first[1], ", ".join(named)
+    """The head or first argument, and the others, with their roles unless head and tail."""
+    ordered = sorted(arguments.items(), key=lambda argument: argument[0] != "head")
+    first, *others = (
+        text if role in ("head", "tail") else f"{role}: {text}" for role, text in ordered
+    )
+    return first, ", ".join(others)
 
 
 def path_steps(path: Path) -> list[tuple[str, str]]:

@@ -133,3 +133,10 @@ def test_check_reads_a_directory(run, data, docs, tmp_path):
     written = tmp_path / "check.json"
     run("check", tmp_path, "--json", written)
     assert json.loads(written.read_text())["data"][str(tmp_path)]["documents"] == 3
+
+
+def test_a_file_cannot_test_what_was_trained_on_it(run, tmp_path):
+    path = tmp_path / "a.spacy"
+    DocBin(docs=[], store_user_data=True).to_disk(path)
+    result = run("check", path, tmp_path / "." / "a.spacy", exit_code=2)
+    assert "named twice" in result.stderr

@@ -122,3 +122,30 @@ def test_convert_lists_its_formats(run):
         "    --option default_entity_label=TEXT (default: ENTITY)",
     ):
         assert shown in result.stdout
+
+
+def test_convert_never_writes_over_its_input(run, file, ada):
+    source = file("docs.jsonl", json.dumps(ada))
+    before = source.read_bytes()
+    result = run("convert", "jsonl", source, "-o", source, exit_code=2)
+    assert "name another output" in " ".join(result.stderr.split())
+    assert source.read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["", '{"text": 7}'])
+def test_convert_without_any_document_leaves_the_output_as_it_was(run, file, tmp_path, text):
+    output = tmp_path / "docs.spacy"
+    output.write_bytes(b"of yesterday")
+    result = run("convert", "jsonl", file("docs.jsonl", text), "-o", output, exit_code=1)
+    assert "nothing written" in result.stdout and "ERROR" in result.stdout
+    assert output.read_bytes() == b"of yesterday"
+    assert list(tmp_path.glob("*.part")) == []
+
+
+def test_convert_writes_every_place_to_json(run, file, tmp_path):
+    source = file("docs.jsonl", '{"text": "a"}\n' + '{"text": 7}\n' * 9)
+    report = tmp_path / "report.json"
+    options = ("-o", tmp_path / "docs.spacy", "--json", report)
+    result = run("convert", "jsonl", source, *options, exit_code=1)
+    assert "and 4 more" in result.stdout
+    assert len(json.loads(report.read_text("utf-8"))["examples"]["bad_lines"]) == 9

@@ -43,3 +43,16 @@ def test_show_refuses_other_files(run, file, content):
 def test_show_names_a_missing_file(run, tmp_path):
     result = run("show", tmp_path / "missing.jsonl", exit_code=1)
     assert "missing.jsonl cannot be shown (FileNotFoundError" in result.stderr
+
+
+def test_the_head_stands_first_whatever_comes_first_in_the_file(run, file):
+    entities = [{"start": i, "end": i + 1, "label": "X"} for i in (0, 2, 4)]
+    relations = [
+        {"label": "R", "tail": 0, "head": 1},
+        {"label": "E", "arguments": {"cause": 0, "trigger": 1, "theme": 2}},
+    ]
+    line = {"id": "d", "text": "a b c", "entities": entities, "relations": relations}
+    result = run("show", file("a.jsonl", json.dumps(line)))
+    words = " ".join(result.stdout.split())
+    assert "b │ R │ a" in words
+    assert "cause: a" in words and "trigger: b, theme: c" in words

@@ -518,3 +518,11 @@ def test_line_breaks_of_drug_interactions_are_kept(ddi, nlp):
     written = sum(path.read_text().count("&#x") for path in ddi.rglob("*.xml"))
     docs, _ = read_interaction_xml(ddi, nlp)
     assert sum(doc.text.count("\n") + doc.text.count("\r") for doc in docs) == written > 195
+
+
+def test_documents_without_sentences_are_another_format(nlp, tmp_path):
+    path = tmp_path / "a.xml"
+    path.write_text("<collection><document><passage/></document></collection>", "utf-8")
+    docs, report = read_interaction_xml(path, nlp)
+    assert not docs and report.errors == {"no_documents": 1}
+    assert "holds no <sentence>" in report.examples["no_documents"][0]

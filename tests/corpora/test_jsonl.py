@@ -323,3 +323,22 @@ def test_the_schema_agrees_on_every_spoiled_line(read, path):
         beyond = ("expected 0 <= start", "expected a row of")
         if report.ok or not any(words in str(report) for words in beyond):
             assert SCHEMA.is_valid(line) == report.ok, str(report)
+
+
+def test_unknown_keys_of_a_document_are_counted(nlp, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "a", "entites": [], "meta": {}}\n', "utf-8")
+    (doc,), report = read_jsonl(path, nlp)
+    assert report.changes["ignored_keys"] == 2 and report.ok
+    assert sorted(report.examples["ignored_keys"]) == [f"{path}:1: 'entites'", f"{path}:1: 'meta'"]
+    assert not doc.ents
+
+
+def test_relations_that_are_said_twice_are_counted(nlp, tmp_path):
+    entities = [{"start": i, "end": i + 1, "label": "X"} for i in (0, 2)]
+    relation = {"label": "R", "head": 0, "tail": 1}
+    line = {"text": "a b", "entities": entities, "relations": [relation, relation]}
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(line), "utf-8")
+    (doc,), report = read_jsonl(path, nlp)
+    assert report.changes["equal_relations"] == 1 and len(doc._.relations) == 2

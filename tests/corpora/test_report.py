@@ -1,7 +1,7 @@
 import json
 from collections import Counter
 
-from spacy_klsh.corpora.report import N_EXAMPLES, Report
+from spacy_klsh.corpora.report import N_PRINTED, Report
 
 
 def test_changes_are_no_errors():
@@ -14,10 +14,10 @@ def test_changes_are_no_errors():
 
 def test_first_examples_are_kept_and_all_are_counted():
     report = Report()
-    for line in range(N_EXAMPLES + 3):
+    for line in range(N_PRINTED + 3):
         report.error("bad_lines", f"a.jsonl:{line}")
-    assert report.errors["bad_lines"] == N_EXAMPLES + 3
-    assert report.examples["bad_lines"] == [f"a.jsonl:{line}" for line in range(N_EXAMPLES)]
+    assert report.errors["bad_lines"] == N_PRINTED + 3
+    assert report.examples["bad_lines"] == [f"a.jsonl:{line}" for line in range(N_PRINTED + 3)]
     assert "ERROR bad lines: 8\n" in str(report)
     assert str(report).endswith("and 3 more")
 

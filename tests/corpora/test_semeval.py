@@ -224,3 +224,9 @@ def test_kbp37(corpus, nlp, part, n_docs, n_negative, n_empty, n_lost):
     assert report.changes["lost_relations"] == n_lost
     assert sum(len(doc.ents) for doc in docs) == 2 * n_docs - n_empty
     assert not any("  " in doc.text or doc.text != doc.text.strip() for doc in docs)
+
+
+def test_docs_without_labels_were_never_annotated(nlp, write):
+    path = write("test.txt", '1\t"The <e1>rain</e1> made <e2>mud</e2>."')
+    (doc,), report = read_semeval(path, nlp)
+    assert doc._.relations_data is None and report.changes["unlabelled_sentences"] == 1
