@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 from spacy.tokens import Doc
@@ -18,5 +19,6 @@ def mark_sentences(doc: Doc, starts: Collection[int]) -> list[int]:
     marks[:1] = 1
     rows = np.searchsorted(offsets, sorted(starts))
     marks[rows[rows < len(doc)]] = 1
-    doc.from_array(["SENT_START"], marks.view(np.uint64)[:, None])
+    column: Any = marks.view(np.uint64)
+    doc.from_array(["SENT_START"], column)
     return sorted(set(starts).difference(offsets.tolist()))
