@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -18,13 +18,12 @@ from spacy.tokens import Doc
 from .bioc_relations import RelationReader, infons
 from .documents import Align, Document, Mention, Paths, list_paths, to_docs
 from .lines import parse_each
+from .pieces import Pieces, agrees, covered, shift
 from .report import Report
 from .safe_xml import parse_xml
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-
-Pieces: TypeAlias = tuple[tuple[int, int], ...]
 
 _NUMBER = re.compile(r"\s*([0-9]{1,9})\s*")
 
@@ -158,7 +157,7 @@ def _repaired(
     """The offset with which more annotations agree, the declared one if equally many do."""
     votes = {
         offset: sum(
-            _agrees(annotation, _pieces(annotation, offset, text), text)
+            agrees(text, shift(_pieces(annotation), -offset), annotation.findtext("text"))
             for annotation in element.iter("annotation")
         )
         for offset in (declared, computed)
@@ -217,44 +216,33 @@ def _mention(annotation: Element, parts: Iterable[_Part]) -> Mention:
     ValueError
         If there is none.
     """
-    found = []
+    located, wanted, found = _pieces(annotation), annotation.findtext("text"), []
     for part in parts:
-        pieces = _pieces(annotation, part.offset, part.text)
-        if _agrees(annotation, pieces, part.text):
-            moved = [(start + part.base, end + part.base) for start, end in pieces]
-            return Mention(
-                min(moved)[0],
-                max(end for _, end in moved),
-                dict(infons(annotation)).get("type", ""),
-                annotation.get("id", ""),
-                tuple(moved) if len(moved) > 1 else (),
-            )
-        if pieces:
-            found.append(" ".join(part.text[start:end] for start, end in pieces))
+        pieces = shift(located, -part.offset)
+        if agrees(part.text, pieces, wanted):
+            label = dict(infons(annotation)).get("type", "")
+            return Mention.covering(shift(pieces, part.base), label, annotation.get("id", ""))
+        if texts := covered(part.text, pieces):
+            found.append(" ".join(texts))
     locations = [
         f"{location.get('offset')} + {location.get('length')}"
         for location in annotation.iter("location")
     ]
     raise ValueError(
         f"its location {', '.join(locations)} is {repr(found[0]) if found else 'not in its text'}; "
-        f"expected {annotation.findtext('text')!r} there"
+        f"expected {wanted!r} there"
     )
 
 
-def _pieces(annotation: Element, offset: int, text: str) -> Pieces:
-    """Starts and ends, exclusive, of all locations in `text`; empty if one is not in it."""
+def _pieces(annotation: Element) -> Pieces:
+    """Starts and ends, exclusive, of all locations; empty if one of them has none."""
     pieces = []
     for location in annotation.iter("location"):
-        numbers = [_NUMBER.fullmatch(location.get(key, "")) for key in ("offset", "length")]
-        start, length = (int(number[1]) if number else -1 for number in numbers)
-        pieces.append((start - offset, start - offset + length))
-    return tuple(pieces) if all(0 <= start < end <= len(text) for start, end in pieces) else ()
-
-
-def _agrees(annotation: Element, pieces: Pieces, text: str) -> bool:
-    found = [text[start:end] for start, end in pieces]
-    wanted = annotation.findtext("text")
-    return bool(found) and (wanted is None or wanted in (" ".join(found), "".join(found)))
+        offset, length = (_NUMBER.fullmatch(location.get(key, "")) for key in ("offset", "length"))
+        if offset is None or length is None:
+            return ()
+        pieces.append((int(offset[1]), int(offset[1]) + int(length[1])))
+    return tuple(pieces)
 
 
 def _offset(element: Element) -> int:

@@ -14,6 +14,7 @@ from spacy.util import filter_spans
 
 from ..pipeline.relations import Argument, Record, register_extensions, write_records
 from ..pipeline.tokens import split_tokens
+from .pieces import Pieces
 from .report import Report
 from .sentences import mark_sentences
 
@@ -33,7 +34,13 @@ class Mention(NamedTuple):
     end: int
     label: str
     id: str = ""
-    pieces: tuple[tuple[int, int], ...] = ()
+    pieces: Pieces = ()
+
+    @classmethod
+    def covering(cls, pieces: Pieces, label: str, id: str) -> Mention:
+        """The mention from the first to the last of its pieces, one or more."""
+        start, end = min(pieces)[0], max(end for _, end in pieces)
+        return cls(start, end, label, id, pieces if len(pieces) > 1 else ())
 
 
 class Link(NamedTuple):

@@ -22,6 +22,7 @@ from reprlib import repr as short
 from typing import ClassVar, TypeAlias
 
 from .links import BINARY_ROLES, number_roles
+from .pieces import Pieces
 from .report import Report
 
 _IGNORED = {"N": "ignored_normalizations", "#": "ignored_notes"}
@@ -36,7 +37,7 @@ class Entity:
     where: str
     id: str
     label: str
-    pieces: tuple[tuple[int, int], ...]
+    pieces: Pieces
     text: str
 
 
