@@ -7,8 +7,10 @@ text processing", Database.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -195,8 +197,10 @@ def _annotations(
         annotation: [part] for part in parts for annotation in part.element.iter("annotation")
     }
 
+    places = _Places(parts)
+
     def locate(annotation: Element, _: str) -> tuple[Element, Mention]:
-        return annotation, _mention(annotation, inside.get(annotation, parts))
+        return annotation, _mention(annotation, inside.get(annotation) or places.of(annotation))
 
     located = []
     for annotation in document.iter("annotation"):
@@ -206,6 +210,23 @@ def _annotations(
         else:
             located.append((place, annotation))
     return parse_each(located, locate, report, reason="wrong_mentions")
+
+
+class _Places:
+    """Parts by what locations count."""
+
+    def __init__(self, parts: Sequence[_Part]) -> None:
+        self.parts = sorted(parts, key=lambda part: part.offset)
+        self.starts = [part.offset for part in self.parts]
+        ends = (part.offset + len(part.text) for part in self.parts)
+        self.ends = list(accumulate(ends, max))
+
+    def of(self, annotation: Element) -> list[_Part]:
+        """Parts in their order, with all that hold the annotation's first piece."""
+        for start, end in _pieces(annotation)[:1]:
+            found = self.parts[bisect_left(self.ends, end) : bisect_right(self.starts, start)]
+            return sorted(found, key=lambda part: part.base)
+        return []
 
 
 def _mention(annotation: Element, parts: Iterable[_Part]) -> Mention:
