@@ -77,9 +77,7 @@ def list_paths(paths: Paths) -> list[Path]:
 
 
 def list_files(paths: Paths, suffix: str) -> list[Path]:
-    """Paths as a list; a directory stands for all files below it that end in `suffix`, sorted.
-
-    Files and directories that begin with a dot, and ``__MACOSX``, are none of the corpus.
+    """Paths as a list; a directory stands for its visible files that end in `suffix`.
 
     Raises
     ------
@@ -91,11 +89,7 @@ def list_files(paths: Paths, suffix: str) -> list[Path]:
         if not path.is_dir():
             files.append(path)
             continue
-        found = sorted(
-            file
-            for file in path.rglob("*")
-            if file.suffix.lower() == suffix and file.is_file() and not _is_junk(file, path)
-        )
+        found = [file for file in visible_files(path) if file.suffix.lower() == suffix]
         if not found:
             raise FileNotFoundError(
                 f"the directory {path} holds no {suffix} file; give the one that does."
@@ -104,9 +98,18 @@ def list_files(paths: Paths, suffix: str) -> list[Path]:
     return files
 
 
-def _is_junk(file: Path, directory: Path) -> bool:
-    parts = file.relative_to(directory).parts
-    return any(part.startswith(".") or part == "__MACOSX" for part in parts)
+def visible_files(directory: Path) -> list[Path]:
+    """All files below a directory, sorted.
+
+    Files and directories that begin with a dot, and ``__MACOSX``, are none of a corpus.
+    """
+
+    def is_visible(file: Path) -> bool:
+        parts = file.relative_to(directory).parts
+        return not any(part.startswith(".") or part == "__MACOSX" for part in parts)
+
+    files = (path for path in directory.rglob("*") if not path.is_dir())
+    return sorted(filter(is_visible, files))
 
 
 def to_docs(

@@ -17,10 +17,10 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from .documents import Align, Document, Link, Mention, Paths, list_paths, to_docs
+from .documents import Align, Document, Link, Mention, Paths, list_paths, to_docs, visible_files
 from .pieces import agrees, shift
 from .report import Report
-from .standoff_lines import Entity, Equivalence, Frame, Line, Modification, read_lines
+from .standoff_lines import Entity, Equivalence, Frame, Line, Modification, read_annotations
 
 
 def read_brat(paths: Paths, nlp: Language, *, align: Align = "split") -> tuple[list[Doc], Report]:
@@ -97,7 +97,7 @@ def _read(
                 continue
             text = _decode(path, report)
             if text is not None:
-                lines = read_lines(map(path.with_suffix, needed), report)
+                lines = read_annotations(map(path.with_suffix, needed), report)
                 document = _document(path, text, lines, report)
                 yield document if needed == known else document._replace(relations=None)
 
@@ -110,20 +110,12 @@ def _texts(paths: Paths, known: Sequence[str], report: Report) -> dict[Path, Non
     for path in list_paths(paths):
         path.stat()  # a path that is not there is an OSError
         expected = f"expected .txt and {' and '.join(known)} files"
-        files = _visible_files(path) if path.is_dir() else [path]
+        files = visible_files(path) if path.is_dir() else [path]
         fitting = [file.with_suffix(".txt") for file in files if file.suffix in (".txt", *known)]
         if not fitting:
             report.error("no_documents", f"{path}: {expected}; is it another format?")
         found.update(dict.fromkeys(fitting))
     return found
-
-
-def _visible_files(folder: Path) -> list[Path]:
-    return [
-        path
-        for path in sorted(folder.rglob("*"))
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
 
 
 def _decode(path: Path, report: Report) -> str | None:
