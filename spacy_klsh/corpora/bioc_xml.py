@@ -7,10 +7,12 @@ text processing", Database.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -18,13 +20,12 @@ from spacy.tokens import Doc
 from .bioc_relations import RelationReader, infons
 from .documents import Align, Document, Mention, Paths, list_paths, to_docs
 from .lines import parse_each
+from .pieces import Pieces, agrees, covered, shift
 from .report import Report
 from .safe_xml import parse_xml
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-
-Pieces: TypeAlias = tuple[tuple[int, int], ...]
 
 _NUMBER = re.compile(r"\s*([0-9]{1,9})\s*")
 
@@ -158,7 +159,7 @@ def _repaired(
     """The offset with which more annotations agree, the declared one if equally many do."""
     votes = {
         offset: sum(
-            _agrees(annotation, _pieces(annotation, offset, text), text)
+            agrees(text, shift(_pieces(annotation), -offset), annotation.findtext("text"))
             for annotation in element.iter("annotation")
         )
         for offset in (declared, computed)
@@ -196,8 +197,10 @@ def _annotations(
         annotation: [part] for part in parts for annotation in part.element.iter("annotation")
     }
 
+    places = _Places(parts)
+
     def locate(annotation: Element, _: str) -> tuple[Element, Mention]:
-        return annotation, _mention(annotation, inside.get(annotation, parts))
+        return annotation, _mention(annotation, inside.get(annotation) or places.of(annotation))
 
     located = []
     for annotation in document.iter("annotation"):
@@ -209,6 +212,23 @@ def _annotations(
     return parse_each(located, locate, report, reason="wrong_mentions")
 
 
+class _Places:
+    """Parts by what locations count."""
+
+    def __init__(self, parts: Sequence[_Part]) -> None:
+        self.parts = sorted(parts, key=lambda part: part.offset)
+        self.starts = [part.offset for part in self.parts]
+        ends = (part.offset + len(part.text) for part in self.parts)
+        self.ends = list(accumulate(ends, max))
+
+    def of(self, annotation: Element) -> list[_Part]:
+        """Parts in their order, with all that hold the annotation's first piece."""
+        for start, end in _pieces(annotation)[:1]:
+            found = self.parts[bisect_left(self.ends, end) : bisect_right(self.starts, start)]
+            return sorted(found, key=lambda part: part.base)
+        return []
+
+
 def _mention(annotation: Element, parts: Iterable[_Part]) -> Mention:
     """The mention in the first part that it agrees with.
 
@@ -217,44 +237,33 @@ def _mention(annotation: Element, parts: Iterable[_Part]) -> Mention:
     ValueError
         If there is none.
     """
-    found = []
+    located, wanted, found = _pieces(annotation), annotation.findtext("text"), []
     for part in parts:
-        pieces = _pieces(annotation, part.offset, part.text)
-        if _agrees(annotation, pieces, part.text):
-            moved = [(start + part.base, end + part.base) for start, end in pieces]
-            return Mention(
-                min(moved)[0],
-                max(end for _, end in moved),
-                dict(infons(annotation)).get("type", ""),
-                annotation.get("id", ""),
-                tuple(moved) if len(moved) > 1 else (),
-            )
-        if pieces:
-            found.append(" ".join(part.text[start:end] for start, end in pieces))
+        pieces = shift(located, -part.offset)
+        if agrees(part.text, pieces, wanted):
+            label = dict(infons(annotation)).get("type", "")
+            return Mention.covering(shift(pieces, part.base), label, annotation.get("id", ""))
+        if texts := covered(part.text, pieces):
+            found.append(" ".join(texts))
     locations = [
         f"{location.get('offset')} + {location.get('length')}"
         for location in annotation.iter("location")
     ]
     raise ValueError(
         f"its location {', '.join(locations)} is {repr(found[0]) if found else 'not in its text'}; "
-        f"expected {annotation.findtext('text')!r} there"
+        f"expected {wanted!r} there"
     )
 
 
-def _pieces(annotation: Element, offset: int, text: str) -> Pieces:
-    """Starts and ends, exclusive, of all locations in `text`; empty if one is not in it."""
+def _pieces(annotation: Element) -> Pieces:
+    """Starts and ends, exclusive, of all locations; empty if one of them has none."""
     pieces = []
     for location in annotation.iter("location"):
-        numbers = [_NUMBER.fullmatch(location.get(key, "")) for key in ("offset", "length")]
-        start, length = (int(number[1]) if number else -1 for number in numbers)
-        pieces.append((start - offset, start - offset + length))
-    return tuple(pieces) if all(0 <= start < end <= len(text) for start, end in pieces) else ()
-
-
-def _agrees(annotation: Element, pieces: Pieces, text: str) -> bool:
-    found = [text[start:end] for start, end in pieces]
-    wanted = annotation.findtext("text")
-    return bool(found) and (wanted is None or wanted in (" ".join(found), "".join(found)))
+        offset, length = (_NUMBER.fullmatch(location.get(key, "")) for key in ("offset", "length"))
+        if offset is None or length is None:
+            return ()
+        pieces.append((int(offset[1]), int(offset[1]) + int(length[1])))
+    return tuple(pieces)
 
 
 def _offset(element: Element) -> int:

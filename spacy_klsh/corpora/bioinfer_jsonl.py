@@ -14,6 +14,7 @@ from spacy.tokens import Doc
 
 from .documents import Align, Document, Link, Mention, Paths, to_docs
 from .fields import Fields, check, read_json_lines
+from .pieces import agrees
 from .report import Report
 
 NEGATED = "NOT"
@@ -88,13 +89,11 @@ def _mention(entity: Fields, text: str) -> Mention:
                 "characters of the text"
             )
         pieces.append((ends[0], ends[1]))
-    found = " ".join(text[start:end] for start, end in pieces)
     wanted = entity.get("text", str)
-    if not pieces or wanted != found:
+    if not agrees(text, tuple(pieces), wanted):
+        found = " ".join(text[start:end] for start, end in pieces)
         raise ValueError(f"{entity.name}spans are {found!r}; expected {wanted!r}")
-    start, end = min(pieces)[0], max(end for _, end in pieces)
-    kept = tuple(pieces) if len(pieces) > 1 else ()
-    return Mention(start, end, entity.label("type"), entity.get("id", str), kept)
+    return Mention.covering(tuple(pieces), entity.label("type"), entity.get("id", str))
 
 
 def _link(relation: Fields, rows: dict[str, int], depth: int | None) -> Link:

@@ -15,6 +15,7 @@ from spacy.util import filter_spans
 
 from ..pipeline.relations import Argument, Record, register_extensions, write_records
 from ..pipeline.tokens import split_tokens
+from .pieces import Pieces
 from .report import Report
 from .sentences import mark_sentences
 
@@ -34,7 +35,13 @@ class Mention(NamedTuple):
     end: int
     label: str
     id: str = ""
-    pieces: tuple[tuple[int, int], ...] = ()
+    pieces: Pieces = ()
+
+    @classmethod
+    def covering(cls, pieces: Pieces, label: str, id: str) -> Mention:
+        """The mention from the first to the last of its pieces, one or more."""
+        start, end = min(pieces)[0], max(end for _, end in pieces)
+        return cls(start, end, label, id, pieces if len(pieces) > 1 else ())
 
 
 class Link(NamedTuple):
@@ -71,9 +78,7 @@ def list_paths(paths: Paths) -> list[Path]:
 
 
 def list_files(paths: Paths, suffix: str) -> list[Path]:
-    """Paths as a list; a directory stands for all files below it that end in `suffix`, sorted.
-
-    Files and directories that begin with a dot, and ``__MACOSX``, are none of the corpus.
+    """Paths as a list; a directory stands for its visible files that end in `suffix`.
 
     Raises
     ------
@@ -85,11 +90,7 @@ def list_files(paths: Paths, suffix: str) -> list[Path]:
         if not path.is_dir():
             files.append(path)
             continue
-        found = sorted(
-            file
-            for file in path.rglob("*")
-            if file.suffix.lower() == suffix and file.is_file() and not _is_junk(file, path)
-        )
+        found = [file for file in visible_files(path) if file.suffix.lower() == suffix]
         if not found:
             raise FileNotFoundError(
                 f"the directory {path} holds no {suffix} file; give the one that does."
@@ -98,9 +99,18 @@ def list_files(paths: Paths, suffix: str) -> list[Path]:
     return files
 
 
-def _is_junk(file: Path, directory: Path) -> bool:
-    parts = file.relative_to(directory).parts
-    return any(part.startswith(".") or part == "__MACOSX" for part in parts)
+def visible_files(directory: Path) -> list[Path]:
+    """All files below a directory, sorted.
+
+    Files and directories that begin with a dot, and ``__MACOSX``, are none of a corpus.
+    """
+
+    def is_visible(file: Path) -> bool:
+        parts = file.relative_to(directory).parts
+        return not any(part.startswith(".") or part == "__MACOSX" for part in parts)
+
+    files = (path for path in directory.rglob("*") if not path.is_dir())
+    return sorted(filter(is_visible, files))
 
 
 def to_docs(

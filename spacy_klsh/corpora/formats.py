@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 TRUTHS = {"true": True, "false": False}
@@ -47,7 +46,7 @@ class Format(NamedTuple):
         }
 
     def parse(self, settings: Iterable[str]) -> dict[str, Any]:
-        """Keyword arguments of the reader from ``name=value``; a list has commas between.
+        """Keyword arguments of the reader from ``name=value``.
 
         Raises
         ------
@@ -107,7 +106,7 @@ def find_format(name: str) -> Format:
 
 
 def parse_value(value: str, kind: Any) -> Any:
-    """`value` as the annotated type `kind`: text, number, truth, path, choice or list of these.
+    """`value` as the annotated type `kind`: text, whole number, truth or choice.
 
     Raises
     ------
@@ -116,12 +115,9 @@ def parse_value(value: str, kind: Any) -> Any:
     """
     kind = _present(kind)
     if get_origin(kind) is Literal:
-        return {str(choice): choice for choice in get_args(kind)}[_one_of(value, get_args(kind))]
+        return _chosen(value, {choice: choice for choice in get_args(kind)})
     if kind is bool:
-        return TRUTHS[_one_of(value.lower(), TRUTHS)]
-    if _is_list(kind):
-        items = [parse_value(item.strip(), get_args(kind)[0]) for item in value.split(",")]
-        return tuple(items) if get_origin(kind) is tuple else items
+        return _chosen(value.lower(), TRUTHS)
     return kind(value)
 
 
@@ -129,25 +125,18 @@ def words(kind: Any) -> str:
     """What a value of the annotated type `kind` looks like."""
     kind = _present(kind)
     if get_origin(kind) is Literal:
-        return "|".join(map(str, get_args(kind)))
-    if _is_list(kind):
-        return f"{words(get_args(kind)[0])},…"
-    return {bool: "true|false", int: "NUMBER", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
+        return "|".join(get_args(kind))
+    return {bool: "true|false", int: "NUMBER", str: "TEXT"}[kind]
 
 
 def _present(kind: Any) -> Any:
     """`kind` without None."""
     if get_origin(kind) in (Union, types.UnionType):
-        kinds = [choice for choice in get_args(kind) if choice is not types.NoneType]
-        return kinds[0] if len(kinds) == 1 else str
+        (kind,) = (choice for choice in get_args(kind) if choice is not types.NoneType)
     return kind
 
 
-def _is_list(kind: Any) -> bool:
-    return isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Sequence)
-
-
-def _one_of(value: str, choices: Iterable[object]) -> str:
-    if value not in map(str, choices):
+def _chosen(value: str, choices: Mapping[str, Any]) -> Any:
+    if value not in choices:
         raise ValueError(value)
-    return value
+    return choices[value]

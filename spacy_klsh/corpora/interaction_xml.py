@@ -12,19 +12,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from .documents import Align, Document, Link, Mention, Paths, list_files, to_docs
+from .pieces import Pieces, agrees, covered, shift
 from .report import Report
 from .safe_xml import line_of, parse_xml
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-
-Pieces: TypeAlias = tuple[tuple[int, int], ...]
 
 # How a pair says whether it interacts, and what an interaction without type is called there.
 DIALECTS = {"ddi": "DDI", "interaction": "PPI"}
@@ -112,9 +111,10 @@ def _ends_are_inclusive(root: Element, path: Path, report: Report) -> bool:
         text = sentence.get("text", "")
         for entity in sentence.iter("entity"):
             n_mentions += 1
+            wanted = entity.get("text")
             for inclusive in (True, False):
-                pieces = _pieces(entity, inclusive, text)
-                votes[inclusive] += bool(pieces) and _agrees(entity, pieces, text)
+                pieces = _pieces(entity, inclusive)
+                votes[inclusive] += wanted is not None and agrees(text, pieces, wanted)
     if n_mentions and not votes.total():
         report.error(
             "undecided_ends",
@@ -124,23 +124,15 @@ def _ends_are_inclusive(root: Element, path: Path, report: Report) -> bool:
     return votes[True] >= votes[False]
 
 
-def _pieces(entity: Element, inclusive: bool, text: str) -> Pieces:
-    """Offsets of the mention's pieces, exclusive ends; empty if they are not in `text`."""
+def _pieces(entity: Element, inclusive: bool) -> Pieces:
+    """Offsets of the mention's pieces, exclusive ends; empty if one of them is none."""
     pieces = []
     for piece in re.split("[,;]", entity.get("charOffset", "")):
         match = re.fullmatch(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*", piece)
         if match is None:
             return ()
-        start, end = int(match[1]), int(match[2]) + inclusive
-        if not start < end <= len(text):
-            return ()
-        pieces.append((start, end))
+        pieces.append((int(match[1]), int(match[2]) + inclusive))
     return tuple(pieces)
-
-
-def _agrees(entity: Element, pieces: Pieces, text: str) -> bool:
-    found = [text[start:end] for start, end in pieces]
-    return entity.get("text") in (" ".join(found), "".join(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +196,9 @@ class _Reader:
         return text or ""
 
     def mention(self, entity: Element, text: str, base: int) -> Mention | None:
-        pieces = _pieces(entity, self.inclusive, text)
-        if not pieces or ("text" in entity.attrib and not _agrees(entity, pieces, text)):
-            found = " ".join(text[start:end] for start, end in pieces)
+        pieces = _pieces(entity, self.inclusive)
+        if not agrees(text, pieces, entity.get("text")):
+            found = " ".join(covered(text, pieces))
             self.report.error(
                 "wrong_mentions",
                 f"{self.place(entity)}: charOffset {entity.get('charOffset')!r} is "
@@ -215,9 +207,7 @@ class _Reader:
             )
             return None
         label = self.labels.entity or entity.get("type") or self.labels.default_entity
-        start, end = min(pieces)[0] + base, max(end for _, end in pieces) + base
-        moved = tuple((a + base, b + base) for a, b in pieces) if len(pieces) > 1 else ()
-        return Mention(start, end, label, entity.get("id", ""), moved)
+        return Mention.covering(shift(pieces, base), label, entity.get("id", ""))
 
     def links(
         self, element: Element, mentions: list[Mention], rows: dict[str, int | None]

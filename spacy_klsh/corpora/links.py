@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, product
@@ -14,6 +13,8 @@ from .report import Report
 T = TypeVar("T")
 
 BINARY_ROLES = {"Arg1": "head", "Arg2": "tail"}
+
+_SEPARATORS = str.maketrans(";,", "||")
 
 
 def number_roles(arguments: Iterable[tuple[str, T]]) -> dict[str, T]:
@@ -47,7 +48,8 @@ def concept_links(
     related : sequence of str, length 2
         The concepts: head and tail.
     concepts : sequence of str
-        For each mention of the document its concepts, separated by ``|``, ``;`` or ``,``.
+        For each mention of the document its concepts, separated by ``|``, ``;`` or ``,``, which
+        a concept may itself have inside: ``p|SUB|V|600|E``.
     where : str
     report : Report
         Counts it as a document relation, or as an error if a concept has no mention or both
@@ -55,8 +57,9 @@ def concept_links(
     id : str
         The id of each of the relations.
     """
+    named = [_bounded(names) for names in concepts]
     rows = [
-        [row for row, names in enumerate(concepts) if concept and concept in _split(names)]
+        [row for row, names in enumerate(named) if concept and _bounded(concept) in names]
         for concept in related
     ]
     links = [
@@ -75,5 +78,6 @@ def concept_links(
     return links
 
 
-def _split(names: str) -> list[str]:
-    return re.split("[|;,]", names)
+def _bounded(names: str) -> str:
+    """`names` with one separator before, between and behind them."""
+    return f"|{names.translate(_SEPARATORS)}|"

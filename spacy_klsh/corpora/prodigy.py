@@ -6,6 +6,8 @@ spaCy's projects.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from spacy.language import Language
@@ -58,12 +60,13 @@ def _document(data: Fields, where: str, report: Report) -> Document | None:
     tokens = [token.bounds(*characters) for token in data.objects("tokens", [])]
     spans = data.objects("spans", [])
     mentions = [_mention(span, text, tokens) for span in spans]
+    rows = _rows_by_last_token(spans)
     links = [
         Link(
             relation.label("label"),
             {
-                "head": _argument(relation, "head", spans),
-                "tail": _argument(relation, "child", spans),
+                "head": _argument(relation, "head", mentions, rows),
+                "tail": _argument(relation, "child", mentions, rows),
             },
         )
         for relation in data.objects("relations", [])
@@ -91,13 +94,24 @@ def _mention(span: Fields, text: str, tokens: list[tuple[int, int]]) -> Mention:
     return Mention(start, end, span.get("label", str))
 
 
-def _argument(relation: Fields, role: str, spans: list[Fields]) -> int:
+def _rows_by_last_token(spans: Sequence[Fields]) -> dict[int, list[int]]:
+    rows: defaultdict[int, list[int]] = defaultdict(list)
+    for row, span in enumerate(spans):
+        last = span.data.get("token_end")
+        if isinstance(last, int):
+            rows[last].append(row)
+    return rows
+
+
+def _argument(
+    relation: Fields, role: str, mentions: Sequence[Mention], rows: Mapping[int, Sequence[int]]
+) -> int:
     """Row of the span whose last token is `role`; its offsets are those of ``<role>_span``."""
     token = relation.get(role, int)
     offsets = relation.object(f"{role}_span").data if f"{role}_span" in relation else {}
-    for row, span in enumerate(spans):
-        same = all(offsets.get(end, span.data[end]) == span.data[end] for end in ("start", "end"))
-        if span.data.get("token_end") == token and same:
+    for row in rows.get(token, ()):
+        start, end = mentions[row][:2]
+        if (offsets.get("start", start), offsets.get("end", end)) == (start, end):
             return row
     place = f" from {offsets.get('start')} to {offsets.get('end')}" if offsets else ""
     raise ValueError(

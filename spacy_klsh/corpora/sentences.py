@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Collection
+from typing import Any
 
+import numpy as np
 from spacy.tokens import Doc
 
 
@@ -13,10 +14,11 @@ def mark_sentences(doc: Doc, starts: Collection[int]) -> list[int]:
 
     Those move to the next token. The parser keeps what is set.
     """
-    ordered = sorted(starts)
-    previous = -1
-    for token in doc:
-        is_start = bisect_right(ordered, token.idx) > bisect_right(ordered, previous)
-        token.is_sent_start = token.i == 0 or is_start
-        previous = token.idx
-    return sorted(set(starts) - {token.idx for token in doc})
+    offsets = np.array([token.idx for token in doc], np.int64)
+    marks = np.full(len(doc), -1, np.int64)
+    marks[:1] = 1
+    rows = np.searchsorted(offsets, sorted(starts))
+    marks[rows[rows < len(doc)]] = 1
+    column: Any = marks.view(np.uint64)
+    doc.from_array(["SENT_START"], column)
+    return sorted(set(starts).difference(offsets.tolist()))

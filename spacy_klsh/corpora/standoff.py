@@ -7,8 +7,7 @@ References: Kim et al. 2009, BioNLP Shared Task; Stenetorp et al. 2012, brat.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -18,9 +17,10 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from .documents import Align, Document, Link, Mention, Paths, list_paths, to_docs
+from .documents import Align, Document, Link, Mention, Paths, list_paths, to_docs, visible_files
+from .pieces import agrees, shift
 from .report import Report
-from .standoff_lines import Entity, Equivalence, Frame, Line, Modification, read_lines
+from .standoff_lines import Entity, Equivalence, Frame, Line, Modification, read_annotations
 
 
 def read_brat(paths: Paths, nlp: Language, *, align: Align = "split") -> tuple[list[Doc], Report]:
@@ -97,7 +97,7 @@ def _read(
                 continue
             text = _decode(path, report)
             if text is not None:
-                lines = read_lines(map(path.with_suffix, needed), report)
+                lines = read_annotations(map(path.with_suffix, needed), report)
                 document = _document(path, text, lines, report)
                 yield document if needed == known else document._replace(relations=None)
 
@@ -110,20 +110,12 @@ def _texts(paths: Paths, known: Sequence[str], report: Report) -> dict[Path, Non
     for path in list_paths(paths):
         path.stat()  # a path that is not there is an OSError
         expected = f"expected .txt and {' and '.join(known)} files"
-        files = _visible_files(path) if path.is_dir() else [path]
+        files = visible_files(path) if path.is_dir() else [path]
         fitting = [file.with_suffix(".txt") for file in files if file.suffix in (".txt", *known)]
         if not fitting:
             report.error("no_documents", f"{path}: {expected}; is it another format?")
         found.update(dict.fromkeys(fitting))
     return found
-
-
-def _visible_files(folder: Path) -> list[Path]:
-    return [
-        path
-        for path in sorted(folder.rglob("*"))
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
 
 
 def _decode(path: Path, report: Report) -> str | None:
@@ -160,11 +152,10 @@ def _document(path: Path, text: str, lines: Sequence[Line], report: Report) -> D
 
 
 def _mention(entity: Entity, text: str, report: Report) -> Mention | None:
-    start = min(start for start, _ in entity.pieces)
-    end = max(end for _, end in entity.pieces)
-    pieces = [text[start:end] for start, end in entity.pieces]
-    found = " ".join(pieces)
-    if end > len(text) or not all(pieces) or not _agree(entity.text, (found, "".join(pieces))):
+    mention = Mention.covering(entity.pieces, entity.label, entity.id)
+    covered = _flat(text[mention.start : mention.end])
+    if not agrees(covered, shift(entity.pieces, -mention.start), _flat(entity.text)):
+        found = " ".join(text[start:end] for start, end in entity.pieces)
         report.error(
             "wrong_mentions",
             f"{entity.where}: {entity.id} is {short(found)} at its offsets in a text of "
@@ -172,13 +163,12 @@ def _mention(entity: Entity, text: str, report: Report) -> Mention | None:
             "offsets.",
         )
         return None
-    return Mention(start, end, entity.label, entity.id, entity.pieces if len(pieces) > 1 else ())
+    return mention
 
 
-def _agree(wanted: str, found: Iterable[str]) -> bool:
-    """True if one of `found` is it; where a text has a line break, an annotation has a space."""
-    flat = [re.sub("[\r\n]", " ", text) for text in (wanted, *found)]
-    return flat[0] in flat[1:]
+def _flat(text: str) -> str:
+    """Where a text has a line break, an annotation has a space."""
+    return text.translate({ord("\r"): " ", ord("\n"): " "})
 
 
 def _links(

@@ -21,7 +21,9 @@ from pathlib import Path
 from reprlib import repr as short
 from typing import ClassVar, TypeAlias
 
+from .lines import decode, parse_each
 from .links import BINARY_ROLES, number_roles
+from .pieces import Pieces
 from .report import Report
 
 _IGNORED = {"N": "ignored_normalizations", "#": "ignored_notes"}
@@ -36,7 +38,7 @@ class Entity:
     where: str
     id: str
     label: str
-    pieces: tuple[tuple[int, int], ...]
+    pieces: Pieces
     text: str
 
 
@@ -95,7 +97,7 @@ class Equivalence:
 Line: TypeAlias = Entity | Frame | Modification | Equivalence
 
 
-def read_lines(paths: Iterable[Path], report: Report) -> list[Line]:
+def read_annotations(paths: Iterable[Path], report: Report) -> list[Line]:
     """All good lines of a document's annotation files, in their order.
 
     Others are errors: undecodable bytes, a line that is none of the above, an id that an
@@ -126,23 +128,16 @@ def read_lines(paths: Iterable[Path], report: Report) -> list[Line]:
 
 def _decoded(path: Path, report: Report) -> Iterator[tuple[str, str]]:
     """Place and content of each line that is not blank."""
-    data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    raw_lines = data.split(b"\n")
+
+    def decode_line(raw: bytes, where: str) -> tuple[str, str]:
+        return where, decode(raw).removesuffix("\r")
+
+    raw_lines = path.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n")
     if raw_lines[-1]:
         report.change("unfinished_lines", f"{path}:{len(raw_lines)}: {short(raw_lines[-1])}")
-    for number, raw in enumerate(raw_lines, 1):
-        where = f"{path}:{number}"
-        try:
-            content = raw.decode().removesuffix("\r")
-        except UnicodeDecodeError as error:
-            report.error(
-                "undecodable_lines",
-                f"{where}: byte {raw[error.start]:#04x} in {short(raw)}; expected UTF-8; left "
-                "out, save the file as UTF-8.",
-            )
-        else:
-            if content.strip():
-                yield where, content
+    lines = ((f"{path}:{number}", raw) for number, raw in enumerate(raw_lines, 1))
+    decoded = parse_each(lines, decode_line, report, reason="undecodable_lines")
+    return ((where, content) for where, content in decoded if content.strip())
 
 
 def _parse(where: str, content: str, report: Report) -> Line | None:

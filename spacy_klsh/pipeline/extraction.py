@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from ..structures import Float32, Int32, Int64, Structures, concat_views
 from ..trees import tree_paths
 from .candidates import Candidates
-from .subtrees import Pieces
+from .subtrees import RolePaths
 
 Uint64: TypeAlias = NDArray[np.uint64]
 
@@ -39,7 +39,7 @@ class ViewExtractor:
     child, ``dep=`` for the first node. No path (two sentences): no nodes. The ``subtree``
     view is the same path as a tree, rooted at its start. With more than two roles they
     are the paths from the first role to each other one, in their order or joined to one
-    tree; see `subtrees.Pieces`.
+    tree; see `subtrees.RolePaths`.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ class ViewExtractor:
     ) -> dict[str, Structures]:
         """The views of Docs with one vocab."""
         shifts = np.cumsum([0, *(len(found.entities) for found in candidates)])
-        pieces = Pieces(_joined(candidates, shifts))
-        paths = _Paths(docs, np.diff(shifts), pieces.pairs)
+        role_paths = RolePaths(_joined(candidates, shifts))
+        paths = _Paths(docs, np.diff(shifts), role_paths.pairs)
         nodes = paths.nodes(self.attributes, blind=self.blind)
         structures = Structures(
             nodes=np.concatenate([paths.edges()[:, None], nodes], axis=1),
@@ -105,9 +105,9 @@ class ViewExtractor:
             vectors=self._vectors.of(docs[0].vocab, paths.symbols),
         )
         return {
-            name: pieces.path(structures)
+            name: role_paths.path(structures)
             if name == "path"
-            else pieces.subtree(structures, paths.tokens)
+            else role_paths.subtree(structures, paths.tokens)
             for name in self.names
         }
 

@@ -9,11 +9,11 @@ from ..trees import join_paths
 from .candidates import Candidates
 
 
-class Pieces:
+class RolePaths:
     """The paths that lead from the first entity of each candidate to its others.
 
-    A candidate with two roles is one piece, from head to tail. One with more roles is a
-    piece that goes nowhere, which shows the first role that is there, and a piece from
+    A candidate with two roles is one path, from head to tail. One with more roles is a
+    path that goes nowhere, which shows the first role that is there, and a path from
     there to each further role: a trigger, then the way to each participant.
 
     Parameters
@@ -23,7 +23,7 @@ class Pieces:
     Attributes
     ----------
     pairs : Candidates
-        The ends of all pieces as heads and tails, each once.
+        The ends of all paths as heads and tails, each once.
     """
 
     def __init__(self, candidates: Candidates) -> None:
@@ -34,10 +34,10 @@ class Pieces:
         self._roles = np.zeros(n, np.int64)
         if len(candidates.roles) > 2:
             self._names = candidates.roles
-            self._set_pieces(candidates)
+            self._set_paths(candidates)
         self._bounds = np.searchsorted(self._owners, np.arange(n + 1))
 
-    def _set_pieces(self, candidates: Candidates) -> None:
+    def _set_paths(self, candidates: Candidates) -> None:
         ends, size = candidates.arguments.astype(np.int64), max(len(candidates.entities), 1)
         first = (ends >= 0).argmax(axis=1)
         ends[:, 0] = np.take_along_axis(ends, first[:, None], axis=1)[:, 0]
@@ -48,7 +48,7 @@ class Pieces:
         self.pairs = Candidates(("head", "tail"), candidates.entities, arguments)
 
     def path(self, paths: Structures) -> Structures:
-        """The pieces of each candidate one behind the other.
+        """The paths of each candidate one behind the other.
 
         Parameters
         ----------
@@ -58,8 +58,8 @@ class Pieces:
         Returns
         -------
         Structures
-            With more than two roles the edge of the node at which the piece of a role
-            begins is ``role=`` and its name. No node where a piece is missing.
+            With more than two roles the edge of the node at which the path of a role
+            begins is ``role=`` and its name. No node where a path is missing.
         """
         if not self._names:
             return paths
@@ -75,7 +75,7 @@ class Pieces:
         return Structures(nodes, np.append(0, ends)[self._bounds], *self._dictionary(paths))
 
     def subtree(self, paths: Structures, tokens: Int64) -> Structures:
-        """The union of the pieces of each candidate, a tree with the first entity as its root.
+        """The union of the paths of each candidate, a tree with the first entity as its root.
 
         Parameters
         ----------
@@ -87,10 +87,10 @@ class Pieces:
         Returns
         -------
         Structures
-            With parents. Nodes stand in the order in which the pieces come to them, and
+            With parents. Nodes stand in the order in which the paths come to them, and
             show what the first of these shows there. With more than two roles, below the
             node of each role but the first hangs a leaf ``role=`` with its name. No node
-            where a piece is missing.
+            where a path is missing.
         """
         marks = np.where(self._roles > 0, len(tokens) + self._roles, -1)
         steps, parents, offsets = join_paths(tokens, paths.offsets, self._rows, self._bounds, marks)

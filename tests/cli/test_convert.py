@@ -1,8 +1,12 @@
 import json
+from typing import get_args
 
 import pytest
 import spacy
 from spacy.tokens import DocBin
+
+from spacy_klsh.cli.convert import AlignMode
+from spacy_klsh.corpora.documents import Align
 
 XML = """<corpus><document id="d1"><sentence id="s1" text="Xa binds Yb, not Zc.">
 <entity id="e1" charOffset="0-2" text="Xa" type="gene"/>
@@ -31,6 +35,10 @@ def test_convert_moves_entities_if_asked(run, file, ada, tmp_path):
     result = run("convert", "jsonl", source, "-o", output, "--align", "expand")
     assert "moved mentions: 1" in result.stdout
     assert [span.text for span in read_docs(output)[0].ents] == ["Ada Park", "Lumens"]
+
+
+def test_all_ways_to_align_can_be_asked_for():
+    assert [mode.value for mode in AlignMode] == list(get_args(Align))
 
 
 def test_convert_with_the_tokenizer_of_a_pipeline(run, file, tmp_path):

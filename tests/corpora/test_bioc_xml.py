@@ -2,9 +2,14 @@ import re
 
 import pytest
 from defusedxml import ElementTree
+from hypothesis import given
+from hypothesis import strategies as st
 
+from spacy_klsh.corpora import bioc_xml
 from spacy_klsh.corpora.bioc_xml import read_bioc
+from spacy_klsh.corpora.documents import Mention
 from spacy_klsh.corpora.pubtator import read_pubtator
+from spacy_klsh.corpora.report import Report
 
 HEADER = '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE collection SYSTEM "BioC.dtd">'
 
@@ -207,6 +212,38 @@ def test_annotations_of_the_document_are_found_in_its_passages(read):
         document(passage(0, "It is"), passage(6, TEXT), annotation("T1", "Yb", (13, 2)))
     )
     assert texts(doc) == ["Yb"] and report.ok
+
+
+@given(
+    offsets=st.lists(st.integers(0, 30), min_size=1, max_size=6),
+    locations=st.lists(st.tuples(st.integers(-1, 40), st.integers(-1, 9)), min_size=1, max_size=2),
+    wanted=st.sampled_from([None, "a", "aa", "b", "a b", "ab"]),
+)
+def test_the_first_passage_that_agrees_whatever_the_offsets(offsets, locations, wanted):
+    texts = ["aab", "", "baaaaaaab", "ab", "a", "aaaa"][: len(offsets)]
+    passages = [passage(*both) for both in zip(offsets, texts, strict=True)]
+    element = ElementTree.fromstring(document(*passages, annotation("T1", wanted, *locations)))
+    report = Report()
+    read = bioc_xml._document(element, "x", report)
+    bases = [sum(len(text) + 1 for text in texts[:row]) for row in range(len(texts))]
+    found = [
+        [(at - offset + base, at - offset + base + n) for at, n in locations]
+        for offset, base, text in zip(offsets, bases, texts, strict=True)
+        if all(at >= offset and n > 0 and at - offset + n <= len(text) for at, n in locations)
+    ]
+    covered = [[read.text[start:end] for start, end in pieces] for pieces in found]
+    first = next(
+        (
+            Mention.covering(tuple(pieces), "Gene", "T1")
+            for pieces, words in zip(found, covered, strict=True)
+            if wanted in (None, " ".join(words), "".join(words))
+        ),
+        None,
+    )
+    assert read.mentions == ([first] if first else [])
+    if not first:
+        shown = repr(" ".join(covered[0])) if covered else "not in its text"
+        assert f"is {shown}; expected {wanted!r}" in str(report)
 
 
 def test_sentences_are_the_text_of_a_passage_without_one(read):

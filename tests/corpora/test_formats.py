@@ -1,13 +1,11 @@
 import subprocess
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 import pytest
 
 from spacy_klsh.corpora import formats
-from spacy_klsh.corpora.formats import FORMATS, Format, find_format, parse_value, words
+from spacy_klsh.corpora.formats import FORMATS, Format, find_format, words
 
 
 def read_made_up(
@@ -17,11 +15,10 @@ def read_made_up(
     align="split",
     text: str | None = None,
     size: int = 3,
-    share: float = 0.5,
     strict: bool = False,
     kind: Literal["a", "b"] = "a",
-    names: Sequence[str] = (),
-    file: Path | None = None,
+    depth: int | None = None,
+    ends: Literal["c", "d"] | None = None,
 ):
     """A reader."""
 
@@ -47,24 +44,22 @@ def test_options_are_what_the_reader_takes(made_up):
     assert defaults == {
         "text": None,
         "size": 3,
-        "share": 0.5,
         "strict": False,
         "kind": "a",
-        "names": (),
-        "file": None,
+        "depth": None,
+        "ends": None,
     }
 
 
 def test_options_have_the_annotated_types(made_up):
-    settings = ["text=a=b", "size=7", "share=.25", "strict=True", "kind=b", "names=x, y", "file=z"]
+    settings = ["text=a=b", "size=7", "strict=True", "kind=b", "depth=2", "ends=c"]
     assert made_up.parse(settings) == {
         "text": "a=b",
         "size": 7,
-        "share": 0.25,
         "strict": True,
         "kind": "b",
-        "names": ["x", "y"],
-        "file": Path("z"),
+        "depth": 2,
+        "ends": "c",
     }
     assert made_up.parse([]) == {}
 
@@ -73,12 +68,12 @@ def test_options_have_the_annotated_types(made_up):
     ("setting", "message"),
     [
         ("size=many", "option size is 'many'; give NUMBER."),
-        ("share=", "option share is ''; give NUMBER."),
+        ("depth=", "option depth is ''; give NUMBER."),
         ("strict=1", "option strict is '1'; give true|false."),
         ("kind=c", "option kind is 'c'; give a|b."),
         (
             "text",
-            "option 'text': expected one of text=TEXT, size=NUMBER, .*names=TEXT,…, file=PATH.",
+            "option 'text': expected one of text=TEXT, size=NUMBER, .*depth=NUMBER, ends=c|d.",
         ),
         ("align=drop", "option 'align=drop': expected one of text"),
     ],
@@ -86,11 +81,6 @@ def test_options_have_the_annotated_types(made_up):
 def test_wrong_options(made_up, setting, message):
     with pytest.raises(ValueError, match=message.replace("|", "[|]")):
         made_up.parse([setting])
-
-
-def test_lists_of_other_things():
-    assert parse_value("1,2", tuple[int, ...]) == (1, 2)
-    assert parse_value("1,2", list[int] | None) == [1, 2]
 
 
 def test_unknown_format():

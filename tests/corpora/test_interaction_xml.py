@@ -281,6 +281,13 @@ def test_a_directory_without_xml_files(nlp, tmp_path):
         read_interaction_xml(tmp_path, nlp)
 
 
+def test_a_directory_with_a_link_to_nowhere(nlp, tmp_path):
+    (tmp_path / "a.xml").write_text(corpus(XA))
+    (tmp_path / "b.xml").symlink_to(tmp_path / "missing.xml")
+    with pytest.raises(FileNotFoundError, match=r"b\.xml"):
+        read_interaction_xml(tmp_path, nlp)
+
+
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 def test_messages_name_the_line(read, line_end):
     bad = entity(0, "0-2", "Zz").replace(" text", line_end + "text")  # a tag over two lines

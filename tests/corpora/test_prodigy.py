@@ -112,6 +112,22 @@ def test_offsets_tell_spans_with_one_last_token_apart(read):
     assert [head for _, head, _ in found(doc)] == ["Zorin-1", "1"]
 
 
+def test_the_first_of_equal_spans_and_offsets_in_part(read):
+    spans = [span("1", 2, 2), span("Zorin-1", 0, 2), span("1", 2, 2), SPANS[1]]
+    for row, offsets in [(0, {}), (1, {"start": 0}), (0, {"start": 6}), (0, {"end": 7})]:
+        link = {"head": 2, "child": 4, "label": "R", "head_span": offsets}
+        (doc,), report = read(changed(spans=spans, relations=[link]))
+        (relation,) = doc._.relations
+        assert relation.head == doc.spans["entities"][row] and report.ok
+
+
+@pytest.mark.parametrize("last", [None, [2], "2"])
+def test_spans_without_a_last_token(read, last):
+    spans = [{**SPANS[0], "token_end": last}, *SPANS]
+    (doc,), report = read({**without("tokens"), "spans": spans})
+    assert len(found(doc)) == 2 and report.ok
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -46,6 +46,16 @@ def test_documents_and_relations_of_concepts(read):
     assert "x.PubTator:7: CID of D1 and D3, between 2 pairs of mentions" in str(report)
 
 
+@pytest.mark.parametrize("variant", ["p|SUB|V|600|E", "c|DEL|3,4|A", "tmVar:p|FS|R;RS#:3"])
+@pytest.mark.parametrize("names", ["{}", "D8|{}", "{};D8", "D7,{},D8"])
+def test_concepts_with_separators_inside(read, variant, names):
+    variants = f"7\t43\t47\tache\tMutation\t{names.format(variant)}"
+    (doc,), report = read(*TEXT, *MENTIONS[:3], variants, f"7\tCID\tD9\t{variant}")
+    assert found(doc) == [("CID", "β-zorins", "ache")] and report.ok
+    (doc,), report = read(*TEXT, *MENTIONS[:3], variants, f"7\tCID\tD9\t{variant[:-1]}")
+    assert found(doc) == [] and report.errors == {"unknown_entities": 1}
+
+
 @pytest.mark.parametrize("relation", ["7\tCID\tD1\tD7", "7\tCID\tD1\t", "7\tCID\tD2\tD3"])
 def test_concepts_without_two_mentions(read, relation):
     docs, report = read(*DOCUMENT, relation, *OTHER)

@@ -321,8 +321,9 @@ def test_undecodable_bytes(read):
     assert [texts(doc) for doc in docs] == [["Xa", "Zc"], []]
     assert report.errors["undecodable_texts"] == 1
     assert "a.txt:2: byte 0xef at 6; expected UTF-8" in report.examples["undecodable_texts"][0]
-    assert "b.ann:2: byte 0xef in " in report.examples["undecodable_lines"][0]
-    assert any("c.ann:1: byte 0xff" in place for place in report.examples["undecodable_lines"])
+    lines = report.examples["undecodable_lines"]
+    assert "b.ann:2: byte 0xef at position 13 is not UTF-8" in lines[0]
+    assert any("c.ann:1: byte 0xff" in place for place in lines)
 
 
 @pytest.mark.parametrize("name", ["d.txt", "d.a1", "d.a2"])
@@ -356,8 +357,9 @@ def test_folders_are_searched_and_junk_is_ignored(nlp, tmp_path):
     names = ["b/two words.v2", "b/10", "a/deep/er/x", "a/2"]
     write(tmp_path, {f"{name}.{end}": content for name in names for end, content in good.items()})
     junk = [".DS_Store", "b/.stats_cache", "annotation.conf", "README", "a/x.json", "b/LICENSE"]
-    hidden = ["__MACOSX/._2.txt", ".git/x.txt", ".git/x.ann", "b/.#10.ann"]
+    hidden = ["__MACOSX/._2.txt", "__MACOSX/2.txt", ".git/x.txt", ".git/x.ann", "b/.#10.ann"]
     write(tmp_path, {name: b"\xff" for name in [*junk, *hidden]})
+    (tmp_path / "folder.ann").mkdir()
     docs, report = read_brat(tmp_path, nlp)
     assert [doc.user_data["id"] for doc in docs] == ["2", "x", "10", "two words.v2"]
     assert report.ok and not report.changes
