@@ -77,7 +77,10 @@ def test_published_events(
     assert report.changes["modifications"] == sum(n_modified) == labels.total()
     assert report.changes["equivalences"] == n_equal
     assert len(extras(docs, "equivalences")) == n_equal
-    expected = {"modifications", "equivalences", "split_mentions", "nested_mentions"}
+    expected = {
+        *("modifications", "equivalences", "equal_relations"),
+        *("split_mentions", "nested_mentions"),
+    }
     assert set(report.changes) <= expected | {"moved_mentions"}
     for doc in docs:
         files = [folder / f"{doc.user_data['id']}.{end}" for end in ("a1", "a2")]

@@ -67,7 +67,7 @@ def test_ids_and_empty_files(read):
     docs, report = read('\ufeff [\n{"tokens": []},\r\n\n{"tokens": ["x"], "tags": ["O"]}]\n')
     assert report.errors == {"bad_sentences": 1}  # neither entities nor tags
     assert docs[0].user_data["id"].endswith("x.json:4: sentence 2")
-    assert read("[ ]\n")[1].ok
+    assert read("[ ]\n")[1].errors == {"no_documents": 1}
     docs, report = read('[{"tokens": [], "tags": []}]')
     assert [len(doc) for doc in docs] == [0] and report.ok
 

@@ -303,6 +303,7 @@ def threshold_of(scores, y, groups, n_unreachable=0):
     groups, scores = np.array(groups, np.int64), np.array(scores, np.float32)
     scheme = LabelScheme(("X",))
     data = TrainingSet(
+        candidates=(),
         views={},
         y=np.array(y)[:, None] == np.arange(2),
         groups=groups,
