@@ -13,7 +13,6 @@ from statistics import mean, stdev
 from time import perf_counter
 from typing import Annotated, Any
 
-import numpy as np
 import spacy
 import typer
 from public import CORPORA, Corpus
@@ -27,7 +26,6 @@ from yardstick import Yardstick, features
 
 from spacy_klsh import RelationExtractor
 from spacy_klsh.pipeline.comparison import judge
-from spacy_klsh.pipeline.labels import Attached
 from spacy_klsh.pipeline.relations import write_records
 from spacy_klsh.pipeline.training import collect
 from spacy_klsh.pipeline.warmup import warmup
@@ -89,10 +87,9 @@ def yardstick(nlp: Language, corpus: Corpus, train: list[Doc], test: list[Doc]) 
     with timed(run, "predict_s"):
         found, views = judge(component, docs)
         probabilities = model.predict_proba(features(docs, found, views))
-    parts = np.split(probabilities, np.cumsum([len(each) for each in found])[:-1])
-    for doc, each, part in zip(docs, found, parts, strict=True):
-        attached: list[Attached] = data.scheme.attached(each, part, model.thresholds)
-        write_records(doc, [relation.record for relation in attached])
+    attached = data.scheme.attached(found, probabilities, model.thresholds)
+    for doc, relations in zip(docs, attached, strict=True):
+        write_records(doc, [relation.record for relation in relations])
     return run | {"strength": model.strength} | scores(component, docs, test)
 
 

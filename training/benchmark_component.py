@@ -10,7 +10,6 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
-import numpy as np
 import spacy
 from benchmark_kernel import BASE, read
 from spacy.language import Language
@@ -136,12 +135,7 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
         probabilities = extractor.classifier.predict_proba(Encoded(codes, None, views))
     with watch.time("annotation"):
         compared = Compared(views, rows, gram, probabilities)
-        parts = np.split(compared.each, np.cumsum([len(found) for found in candidates])[:-1])
-        thresholds = extractor.effective_thresholds
-        attached = [
-            scheme.attached(found, part, thresholds)
-            for found, part in zip(candidates, parts, strict=True)
-        ]
+        attached = scheme.attached(candidates, compared.each, extractor.effective_thresholds)
     with watch.time("evidence"):
         evidence = explain(extractor, compared, candidates, attached)
     with watch.time("annotation"):

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from spacy.tokens import Doc
 
 from spacy_klsh.pipeline.candidates import Candidates
-from spacy_klsh.pipeline.labels import best_threshold
+from spacy_klsh.pipeline.thresholds import best_threshold
 
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # C of LogisticRegression
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from spacy.tokens import Doc
 
 from spacy_klsh.pipeline.candidates import Candidates
-from spacy_klsh.pipeline.labels import choose_thresholds
+from spacy_klsh.pipeline.thresholds import choose_thresholds
 from spacy_klsh.pipeline.training import TrainingSet, document_folds
 from spacy_klsh.structures import Structures, Views
 

@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
@@ -199,12 +198,7 @@ class RelationExtractor(Pipe):
             return []
         candidates, views = judge(self, docs)
         compared = compare(self, views)
-        ends = np.cumsum([len(found) for found in candidates])
-        thresholds, probabilities = self.effective_thresholds, compared.each
-        attached = [
-            self.scheme.attached(found, probabilities[end - len(found) : end], thresholds)
-            for found, end in zip(candidates, ends, strict=True)
-        ]
+        attached = self.scheme.attached(candidates, compared.each, self.effective_thresholds)
         evidence = explain(self, compared, candidates, attached)
         return [
             Prediction([relation.record for relation in relations], dict(found.skipped), why)

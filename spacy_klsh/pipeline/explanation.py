@@ -146,14 +146,15 @@ class NearMiss(NamedTuple):
 
 def near_misses(component: RelationExtractor, doc: Doc, limit: int = 5) -> list[NearMiss]:
     """The likeliest of what was not attached to `doc`, at most `limit`; writes nothing."""
-    (candidates,), views = judge(component, [doc])
+    candidates, views = judge(component, [doc])
     compared, scheme = compare(component, views), component.scheme
     thresholds = component.effective_thresholds
-    attached = {each.record for each in scheme.attached(candidates, compared.each, thresholds)}
-    best = scheme.attached(candidates, compared.each, dict.fromkeys(thresholds, 0.0))
+    (found,) = scheme.attached(candidates, compared.each, thresholds)
+    (best,) = scheme.attached(candidates, compared.each, dict.fromkeys(thresholds, 0.0))
+    attached = {each.record for each in found}
     missed = [each for each in best if each.record not in attached and each.record.score > 0]
     missed = sorted(missed, key=lambda each: -each.record.score)[:limit]
-    (evidence,) = explain(component, compared, [candidates], [missed])
+    (evidence,) = explain(component, compared, candidates, [missed])
     records = [each.record for each in missed]
-    found = map(relation_of, repeat(doc), records, evidence or repeat(None))
-    return [NearMiss(relation, thresholds[relation.label]) for relation in found if relation]
+    relations = map(relation_of, repeat(doc), records, evidence or repeat(None))
+    return [NearMiss(relation, thresholds[relation.label]) for relation in relations if relation]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,8 +18,6 @@ from .relations import EntityIndex, Record
 Bool: TypeAlias = NDArray[np.bool_]
 DIRECTIONS = ("ordered", "label", "none")
 Lost: TypeAlias = Counter[tuple[str, str]]
-
-MIN_GOLD = 20
 
 
 class Attached(NamedTuple):
@@ -176,23 +175,40 @@ class LabelScheme:
         return reached
 
     def attached(
-        self, candidates: Candidates, probabilities: Float32, thresholds: Mapping[str, float]
-    ) -> list[Attached]:
-        """Relations that reach their thresholds, in the order of the candidates.
+        self,
+        candidates: Sequence[Candidates],
+        probabilities: Float32,
+        thresholds: Mapping[str, float],
+    ) -> list[list[Attached]]:
+        """Relations of each Doc that reach their thresholds, in the order of its candidates.
 
         Of the two orders of a symmetric label the more probable one stays.
 
         Parameters
         ----------
-        candidates : Candidates
+        candidates : sequence of Candidates
+            Of each Doc.
         probabilities : float32 array (n, n_classes)
+            Of all of them, Doc by Doc.
         thresholds : mapping of label to float
         """
-        classes, arguments = self.classes, candidates.arguments.tolist()
+        reached = self.reached(probabilities, thresholds)
+        ends = np.cumsum([len(found) for found in candidates]).tolist()
+        return [
+            self._attached(found, probabilities[end - len(found) : end], hits)
+            for found, end, hits in zip(candidates, ends, _hits(reached, ends), strict=True)
+        ]
+
+    def _attached(
+        self, candidates: Candidates, probabilities: Float32, hits: Sequence[tuple[int, int]]
+    ) -> list[Attached]:
+        """Relations of one Doc; `hits` are rows and columns of `probabilities`."""
+        classes = self.classes
         best: dict[tuple[str, tuple[int, ...]], tuple[float, int, bool]] = {}
-        for i, k in np.argwhere(self.reached(probabilities, thresholds)).tolist():
+        for i, k in hits:
             label, turned = classes[k]
-            row = arguments[i][::-1] if turned else arguments[i]
+            row = candidates.arguments[i].tolist()
+            row = row[::-1] if turned else row
             if self.is_symmetric(label):
                 row = sorted(row)  # entities stand in document order
             key, score = (label, tuple(row)), float(probabilities[i, k])
@@ -202,6 +218,15 @@ class LabelScheme:
             Attached(Record(label, score, candidates.record_arguments(row)), i, turned)
             for (label, row), (score, i, turned) in best.items()
         ]
+
+
+def _hits(reached: Bool, ends: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+    """Rows and columns of what is reached, of each part from one end to the next."""
+    rows, columns = np.nonzero(reached)
+    bounds = np.searchsorted(rows, [0, *ends]).tolist()
+    for start, (first, last) in zip([0, *ends], pairwise(bounds), strict=False):
+        own = (rows[first:last] - start).tolist()
+        yield list(zip(own, columns[first:last].tolist(), strict=True))
 
 
 def _row(record: Record, candidates: Candidates, index: EntityIndex) -> tuple[int, ...]:
@@ -222,68 +247,3 @@ def in_order(record: Record, roles: Sequence[str]) -> Record:
     named = (place._replace(role=role) for place, role in zip(places, roles, strict=False))
     arguments = (next(named) if a.role in roles else a for a in record.arguments)
     return record._replace(arguments=tuple(arguments))
-
-
-def choose_thresholds(
-    scheme: LabelScheme, probabilities: Float32, y: Bool, lost: Lost
-) -> dict[str, float]:
-    """Thresholds with the best F1.
-
-    Exclusive labels share the one with the best micro F1: their probabilities come from
-    one classifier, and one number is chosen from more data than several.
-    Other labels have the one with the best F1 of their own, if they have `MIN_GOLD` gold
-    relations or more.
-
-    Parameters
-    ----------
-    scheme : LabelScheme
-    probabilities : float32 array (n, n_classes)
-        Of candidates that the classifier was not trained on.
-    y, lost
-        As `LabelScheme.targets` gives them.
-    """
-    best = scheme.reached(probabilities, dict.fromkeys(scheme.labels, 0.0))
-    names = np.array([label for label, _ in scheme.classes])
-
-    def choose(columns: Bool, n_lost: int) -> float:
-        chosen = best & columns
-        return best_threshold(probabilities[chosen], y[chosen], int(y[:, columns].sum()) + n_lost)
-
-    common = choose(names != "", sum(lost.values()))
-    thresholds = dict.fromkeys(scheme.labels, common)
-    for label in () if scheme.exclusive else scheme.labels:
-        n_lost = sum(n for (_, name), n in lost.items() if name == label)
-        if int(y[:, names == label].sum()) + n_lost >= MIN_GOLD:
-            thresholds[label] = choose(names == label, n_lost)
-    return thresholds
-
-
-def best_threshold(scores: NDArray[np.floating], correct: NDArray[np.bool_], n_gold: int) -> float:
-    """Threshold with the highest F1 over predictions that are right or wrong.
-
-    Parameters
-    ----------
-    scores : float array (n,)
-        Probability of the best label of each candidate.
-    correct : bool array (n,)
-        Whether that label is the gold one.
-    n_gold : int
-        Gold relations in all, with those that no candidate reaches.
-
-    Returns
-    -------
-    float
-        Half-way between the last score kept and the first one left out; 0.5 if no
-        threshold finds a right one.
-    """
-    order = np.argsort(-scores, kind="stable")
-    scores, correct = scores[order], correct[order]
-    kept = np.arange(1, len(scores) + 1)
-    f1 = 2 * np.cumsum(correct & (scores > 0)) / (kept + n_gold)  # 0 is never worth keeping
-    f1[:-1][scores[:-1] == scores[1:]] = 0.0  # equal scores stay together
-    if not len(f1) or f1.max() == 0:
-        return 0.5
-    last = int(f1.argmax())
-    below = scores[last + 1] if last + 1 < len(scores) else 0.0
-    middle = (scores[last] + below) / 2
-    return float(middle if middle > below else scores[last])  # neighbouring floats

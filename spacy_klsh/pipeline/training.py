@@ -17,9 +17,10 @@ from ..classifiers.encoded import Encoded
 from ..structures import Float32, Int64, Views
 from .candidates import Candidates
 from .comparison import extract, judge
-from .labels import Bool, LabelScheme, Lost, choose_thresholds
+from .labels import Bool, LabelScheme, Lost
 from .readers import give_entities
 from .relations import Record, read_records
+from .thresholds import choose_thresholds
 
 if TYPE_CHECKING:
     from .component import RelationExtractor

@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from spacy_klsh.pipeline.candidates import Candidates, EntityPairs
-from spacy_klsh.pipeline.labels import (
-    DIRECTIONS,
-    MIN_GOLD,
-    LabelScheme,
-    best_threshold,
-    choose_thresholds,
-)
+from spacy_klsh.pipeline.labels import DIRECTIONS, LabelScheme
 from spacy_klsh.pipeline.relations import Argument, Record
+from spacy_klsh.pipeline.thresholds import MIN_GOLD, best_threshold, choose_thresholds
 
 DOC = Doc(spacy.blank("en").vocab, words=["a", "b", "c"])
 DOC.ents = [Span(DOC, i, i + 1, label="E") for i in range(3)]
@@ -121,7 +116,7 @@ def test_ordered_gold_never_takes_the_candidate_of_the_other_order():
 
 def attached(scheme, candidates, probabilities, thresholds):
     """Records, and rows of their candidates; what is turned names its spans turned."""
-    found = scheme.attached(candidates, probabilities, thresholds)
+    (found,) = scheme.attached([candidates], probabilities, thresholds)
     for record, row, turned in found:
         named = candidates.record_arguments(candidates.arguments[row])
         order = [a.start for a in (named[::-1] if turned else named)]
@@ -268,10 +263,27 @@ def test_scores_are_plain_floats_for_json():
 
 def test_no_labels_or_no_candidates_give_no_records():
     scheme, candidates = scheme_and_candidates("none", labels=())
-    assert scheme.attached(candidates, np.ones((3, 1), np.float32), {}) == []
+    assert scheme.attached([candidates], np.ones((3, 1), np.float32), {}) == [[]]
     scheme, none = LabelScheme(LABELS), EntityPairs(entity_pairs=[["X", "X"]])(DOC)
     nothing = np.zeros((0, 3), np.float32)
-    assert scheme.attached(none, nothing, dict.fromkeys(LABELS, 0.0)) == []
+    assert scheme.attached([none], nothing, dict.fromkeys(LABELS, 0.0)) == [[]]
+    assert scheme.attached([], nothing, dict.fromkeys(LABELS, 0.0)) == []
+
+
+@pytest.mark.parametrize("direction", ["ordered", "label", "none"])
+def test_many_docs_at_once_have_what_each_has_alone(direction):
+    scheme, candidates = scheme_and_candidates(direction)
+    nothing = candidates.where(np.zeros(len(candidates), bool), "no_path")
+    docs = [nothing, candidates, candidates, nothing, candidates]
+    n = sum(map(len, docs))
+    rows = np.random.default_rng(0).random((n, len(scheme.classes))).astype(np.float32)
+    thresholds = dict.fromkeys(LABELS, 0.5)
+    together, start = scheme.attached(docs, rows, thresholds), 0
+    for found, doc in zip(together, docs, strict=True):
+        alone = rows[start : start + len(doc)]
+        assert [found] == scheme.attached([doc], alone, thresholds)
+        start += len(doc)
+    assert sum(map(len, together)) > 2
 
 
 def f1(scores, correct, n_gold, threshold):

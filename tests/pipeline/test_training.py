@@ -9,8 +9,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from spacy_klsh import Relation
-from spacy_klsh.pipeline.labels import LabelScheme, best_threshold, choose_thresholds
+from spacy_klsh.pipeline.labels import LabelScheme
 from spacy_klsh.pipeline.relations import read_records
+from spacy_klsh.pipeline.thresholds import best_threshold, choose_thresholds
 from spacy_klsh.pipeline.training import TrainingSet, document_folds, out_of_fold
 
 
