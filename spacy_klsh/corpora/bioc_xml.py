@@ -196,7 +196,6 @@ def _annotations(
     inside = {
         annotation: [part] for part in parts for annotation in part.element.iter("annotation")
     }
-
     places = _Places(parts)
 
     def locate(annotation: Element, _: str) -> tuple[Element, Mention]:

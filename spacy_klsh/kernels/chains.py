@@ -113,17 +113,20 @@ def _read_sequence(
         n_seen, n_left = n_seen + busy[row], n_left - busy[row]
         wider = min(n_seen * n_lanes, len(recent)) if kept or n_left else 0
         totals[goal] = totals[state]
-        _read_item(
-            match[row],
-            filled[row],
-            decay,
-            width,
-            shorter[state],
-            shorter[goal],
-            longer[: width + n_lanes],
-            recent[:wider],
-            totals[goal],
-        )
+        if busy[row]:
+            _read_item(
+                match[row],
+                filled[row],
+                decay,
+                width,
+                shorter[state],
+                shorter[goal],
+                longer[: width + n_lanes],
+                recent[:wider],
+                totals[goal],
+            )
+        else:
+            _scale(shorter[state], shorter[goal], wider, decay)
         state = goal
     return state
 
@@ -180,6 +183,14 @@ def _pass_on(before: Float32, after: Float32, recent: Float32, decay: np.float32
     for i in range(both, len(recent)):
         after[i] = recent[i]
         recent[i] *= decay
+
+
+@compiled
+def _scale(before: Float32, after: Float32, width: int, decay: np.float32) -> None:
+    """`_pass_on` at all positions where nothing is to be added."""
+    for b in range(len(before)):
+        for i in range(width):
+            after[b, i] = before[b, i] * decay
 
 
 @compiled

@@ -144,12 +144,9 @@ class SubsequenceKernel:
             match = own_matches(
                 values, starts, sigma, structures.offsets, lanes, weights, self.interleaved
             )
-            ids, ends, order = (
-                np.arange(len(match)),
-                np.array([0, len(match)]),
-                np.zeros(1, np.int64),
-            )
-            out[lanes] = sum_subsequences(ids, ends, order, match, decay, length_weights)[0]
+            items, ends = np.arange(len(match)), np.array([0, len(match)])  # one sequence
+            first = np.zeros(1, np.int64)
+            out[lanes] = sum_subsequences(items, ends, first, match, decay, length_weights)[0]
         return out
 
     def matches(self, x: Views, y: Views) -> Matches:

@@ -85,9 +85,9 @@ class ViewExtractor:
                     f"a Doc with {len(found)} candidates has no dependency parse "
                     f"({doc.text[:40]!r}…); add a parser before klsh_relations in the pipeline."
                 )
-        vocabs = groupby(range(len(docs)), lambda i: id(docs[i].vocab))
-        groups = [list(rows) for _, rows in vocabs]
-        parts = [self._views([docs[i] for i in g], [candidates[i] for i in g]) for g in groups]
+        pairs = zip(docs, candidates, strict=True)
+        vocabs = groupby(pairs, lambda pair: id(pair[0].vocab))
+        parts = [self._views(*zip(*group, strict=True)) for _, group in vocabs]
         return parts[0] if len(parts) == 1 else concat_views(parts)
 
     def _views(

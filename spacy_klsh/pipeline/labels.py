@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -192,20 +191,18 @@ class LabelScheme:
             Of all of them, Doc by Doc.
         thresholds : mapping of label to float
         """
-        reached = self.reached(probabilities, thresholds)
-        ends = np.cumsum([len(found) for found in candidates]).tolist()
-        return [
-            self._attached(found, probabilities[end - len(found) : end], hits)
-            for found, end, hits in zip(candidates, ends, _hits(reached, ends), strict=True)
-        ]
+        ends = np.cumsum([len(found) for found in candidates], dtype=np.int64)
+        reached = np.split(self.reached(probabilities, thresholds), ends)[:-1]
+        parts = np.split(probabilities, ends)[:-1]
+        return list(map(self._attached, candidates, parts, reached))
 
     def _attached(
-        self, candidates: Candidates, probabilities: Float32, hits: Sequence[tuple[int, int]]
+        self, candidates: Candidates, probabilities: Float32, reached: Bool
     ) -> list[Attached]:
-        """Relations of one Doc; `hits` are rows and columns of `probabilities`."""
+        """Relations of one Doc."""
         classes = self.classes
         best: dict[tuple[str, tuple[int, ...]], tuple[float, int, bool]] = {}
-        for i, k in hits:
+        for i, k in np.argwhere(reached).tolist():
             label, turned = classes[k]
             row = candidates.arguments[i].tolist()
             row = row[::-1] if turned else row
@@ -218,15 +215,6 @@ class LabelScheme:
             Attached(Record(label, score, candidates.record_arguments(row)), i, turned)
             for (label, row), (score, i, turned) in best.items()
         ]
-
-
-def _hits(reached: Bool, ends: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
-    """Rows and columns of what is reached, of each part from one end to the next."""
-    rows, columns = np.nonzero(reached)
-    bounds = np.searchsorted(rows, [0, *ends]).tolist()
-    for start, (first, last) in zip([0, *ends], pairwise(bounds), strict=False):
-        own = (rows[first:last] - start).tolist()
-        yield list(zip(own, columns[first:last].tolist(), strict=True))
 
 
 def _row(record: Record, candidates: Candidates, index: EntityIndex) -> tuple[int, ...]:
