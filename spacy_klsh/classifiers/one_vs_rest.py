@@ -36,9 +36,9 @@ class OneVsRest:
         self.member = member
 
     @property
-    def n_bits_(self) -> int | None:
-        """Bits of the codes it was trained on; None if no label needs any."""
-        return next((member.n_bits_ for member in self.members_ if member is not None), None)
+    def widths_(self) -> tuple[int, int]:
+        """Bits and features that it looks at; 0 if no label needs any."""
+        return next((member.widths_ for member in self.members_ if member is not None), (0, 0))
 
     @property
     def n_labels_(self) -> int:
@@ -114,10 +114,10 @@ class OneVsRest:
                     f"a stored classifier tells {member.n_labels_} labels apart, but 2 are "
                     "needed; the file is damaged, train again."
                 )
-            if member.n_bits_ != fitted[0].n_bits_:
+            if member.widths_ != fitted[0].widths_:
                 raise ValueError(
-                    f"a stored classifier reads codes of {member.n_bits_} bits, but the first of "
-                    f"{fitted[0].n_bits_}; the file is damaged, train again."
+                    f"a stored classifier reads {member.widths_} bits and features, but the first "
+                    f"{fitted[0].widths_}; the file is damaged, train again."
                 )
         self.members_, self.constants_ = members, constants
         return self

@@ -83,6 +83,11 @@ class SubspaceClassifier:
         self.seed = seed
 
     @property
+    def widths_(self) -> tuple[int, int]:
+        """Bits and features that it looks at."""
+        return self.n_bits_, 0
+
+    @property
     def n_labels_(self) -> int:
         """Columns of `predict_proba`."""
         return int(self.values_.shape[1])

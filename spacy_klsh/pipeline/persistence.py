@@ -166,8 +166,10 @@ def _check_extracted(component: RelationExtractor, reference: Views) -> None:
 def _check_agreement(
     hashing: Any, classifier: Any, scheme: LabelScheme, reference_labels: list[list[str]]
 ) -> None:
+    n_bits, n_features = classifier.widths_
     for what, found, expected in (
-        ("bits of the classifier", classifier.n_bits_, hashing.n_bits),
+        ("bits of the classifier", n_bits, hashing.n_bits if n_bits else 0),
+        ("features of the classifier", n_features, 0),
         ("labels of its predictions", classifier.n_labels_, len(scheme.classes)),
         ("reference_labels", len(reference_labels), len(hashing.reference_rows_)),
     ):

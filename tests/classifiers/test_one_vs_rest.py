@@ -38,14 +38,14 @@ def test_each_label_has_the_probability_of_a_classifier_of_its_own(fitted):
 
 def test_the_member_that_it_was_given_stays_as_it_was(fitted):
     assert not hasattr(fitted.member, "nodes_")
-    assert (fitted.n_bits_, fitted.n_labels_) == (40, 5)
+    assert (fitted.widths_, fitted.n_labels_) == ((40, 0), 5)
 
 
 def test_a_saved_one_answers_the_same(fitted):
     new, _ = problem(seed=1)
     again = OneVsRest(MEMBER).restore(fitted.state())
     assert (again.predict_proba(new) == fitted.predict_proba(new)).all()
-    assert (again.n_bits_, again.n_labels_) == (40, 5)
+    assert (again.widths_, again.n_labels_) == ((40, 0), 5)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_saved_one_answers_the_same(fitted):
         (lambda s: s.update({"x": s["0/nodes"]}), "array 'x'"),
         (lambda s: s.update({"00/nodes": s["0/nodes"]}), "array '00/nodes'"),
         (lambda s: s.pop("1/nodes"), "the file is damaged"),
-        (lambda s: s.update({"1/n_bits": np.array(41)}), "codes of 41 bits, but the first of 40"),
+        (lambda s: s.update({"1/n_bits": np.array(41)}), "reads .41, 0. bits and features, but the first .40, 0."),
         (lambda s: s.update({"3/n_bits": s["0/n_bits"]}), "the file is damaged"),
     ],
 )
