@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from spacy.language import Language
 from spacy.pipeline import Pipe
@@ -17,7 +17,8 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from ..classifiers.one_vs_rest import OneVsRest
-from ..structures import Float32, Views
+from ..hashing.features import Features
+from ..structures import Float32, Structures, Views
 from .candidates import CandidateGenerator, Candidates
 from .comparison import compare, judge, reached
 from .evidence import EvidenceData
@@ -29,7 +30,16 @@ from .training import thresholds_for, train
 
 logger = logging.getLogger(__name__)
 
-Extractor = Callable[[Sequence[Doc], Sequence[Candidates]], dict[str, Any]]
+Extractor = Callable[[Sequence[Doc], Sequence[Candidates]], dict[str, Structures]]
+
+
+class FeatureExtractor(Protocol):
+    """Features of fixed width from views."""
+
+    width: int
+
+    def __call__(self, views: Views) -> Features:
+        """Those of each candidate of `views`."""
 
 
 class Prediction(NamedTuple):
@@ -68,8 +78,8 @@ class RelationExtractor(Pipe):
     on_error : {"raise", "skip"}
         What becomes of a Doc that cannot be processed, for example one without a parse:
         an error, or a Doc without relations that is counted and logged once a kind.
-    candidates, views, kernel, hashing, classifier, scorer
-        What the registered makers of the config blocks return.
+    candidates, views, features, kernel, hashing, classifier, scorer
+        What the registered makers of the config blocks return; `features` may be None.
 
     Attributes
     ----------
@@ -92,6 +102,7 @@ class RelationExtractor(Pipe):
         kernel: Any,
         hashing: Callable[..., Any],
         classifier: Callable[..., Any],
+        features: FeatureExtractor | None,
         attr: str = "relations",
         threshold: float | None = None,
         exclusive_classes: bool = True,
@@ -126,6 +137,7 @@ class RelationExtractor(Pipe):
         self.on_error = on_error
         self.candidates = candidates
         self.views = views
+        self.features = features
         self.hashing = hashing(kernel, seed=seed)
         self.make_classifier = classifier
         self.scorer = scorer
@@ -198,7 +210,9 @@ class RelationExtractor(Pipe):
             return []
         candidates, views = judge(self, docs)
         compared = compare(self, views)
-        attached = self.scheme.attached(candidates, compared.each, self.effective_thresholds)
+        attached = self.scheme.attached(
+            candidates, compared.probabilities, self.effective_thresholds
+        )
         evidence = explain(self, compared, candidates, attached)
         return [
             Prediction([relation.record for relation in relations], dict(found.skipped), why)
@@ -215,7 +229,7 @@ class RelationExtractor(Pipe):
 
     def probabilities(self, views: Views) -> Float32:
         """Class probabilities of the candidates of `views`, float32 (n, n_classes)."""
-        return compare(self, views).each
+        return compare(self, views).probabilities
 
     @property
     def effective_thresholds(self) -> dict[str, float]:

@@ -16,7 +16,8 @@ from spacy.util import registry
 Maker = Callable[..., Any]
 
 NO_PAIRS: List[List[str]] = []  # noqa: UP006
-PATH_ONLY = ["path"]
+VIEWS = ["path", "before", "between", "after"]
+N_GRAMS = {"path": 3, "between": 3, "before": 1, "after": 1}
 LEMMA = ["lemma"]
 NO_LABELS: List[str] = []  # noqa: UP006
 
@@ -32,6 +33,7 @@ DEFAULT_CONFIG = {
     "on_error": "raise",
     "candidates": {"@misc": "spacy-klsh.entity_pairs.v1"},
     "views": {"@misc": "spacy-klsh.views.v1"},
+    "features": {"@misc": "spacy-klsh.features.v1"},
     "kernel": {"@misc": "spacy-klsh.subsequence_kernel.v1"},
     "hashing": {"@misc": "spacy-klsh.klsh.v1"},
     "classifier": {"@misc": "spacy-klsh.subspace.v1"},
@@ -68,6 +70,7 @@ def make_klsh_relations(
     on_error: str,
     candidates: Maker,
     views: Maker,
+    features: Any | None,
     kernel: Any,
     hashing: Maker,
     classifier: Maker,
@@ -96,6 +99,7 @@ def make_klsh_relations(
         on_error=on_error,
         candidates=candidates,
         views=views,
+        features=features,
         kernel=kernel,
         hashing=hashing,
         classifier=classifier,
@@ -164,14 +168,28 @@ def make_role_candidates(
 
 @registry.misc("spacy-klsh.views.v1")
 def make_views(
-    names: List[str] = PATH_ONLY,  # noqa: UP006
+    names: List[str] = VIEWS,  # noqa: UP006
     attributes: List[str] = LEMMA,  # noqa: UP006
     blind: bool = True,
+    window: int = 5,
 ) -> Maker:
     """Views of candidates, see `spacy_klsh.pipeline.extraction`."""
     from .extraction import ViewExtractor
 
-    return ViewExtractor(names=tuple(names), attributes=tuple(attributes), blind=blind)
+    return ViewExtractor(
+        names=tuple(names), attributes=tuple(attributes), blind=blind, window=window
+    )
+
+
+@registry.misc("spacy-klsh.features.v1")
+def make_features(
+    width: int = 2**18,
+    max_lengths: Dict[str, int] = N_GRAMS,  # noqa: UP006
+) -> Any:
+    """Hashed n-grams of the views, see `spacy_klsh.hashing.n_grams`."""
+    from ..hashing.n_grams import NGramFeatures
+
+    return NGramFeatures(width=width, max_lengths=max_lengths)
 
 
 @registry.misc("spacy-klsh.subsequence_kernel.v1")

@@ -69,6 +69,7 @@ def _settings(component: RelationExtractor) -> dict[str, Any]:
         "negative_labels": sorted(component.scheme.negative),
         "seed": component.seed,
         "views": _described(component.views),
+        "features": component.features and _described(component.features),
         "kernel": _described(component.hashing.kernel),
         "hashing": _described(component.hashing, leave_out=("kernel",)),
         "classifier": _described(component.make_classifier(seed=component.seed)),

@@ -16,7 +16,7 @@ from spacy.training import Example
 from ..classifiers.encoded import Encoded
 from ..structures import Float32, Int64, Views
 from .candidates import Candidates
-from .comparison import extract, judge
+from .comparison import encode, extract, judge
 from .labels import Bool, LabelScheme, Lost
 from .readers import give_entities
 from .relations import Record, read_records
@@ -78,7 +78,7 @@ def train(component: RelationExtractor, examples: Sequence[Example], nlp: Langua
     data = collect(component, examples, nlp)
     component.report.update(data.lost)
     component.hashing.fit(data.views)
-    encoded = Encoded(component.hashing.transform(data.views), None, data.views)
+    encoded = encode(component, component.hashing.transform(data.views), data.views)
     with parallel_config("threading", n_jobs=-1):  # the same trees for any number
         component.classifier = fit_classifier(component, encoded, data.y)
         thresholds = _thresholds(component, encoded, data)
