@@ -81,5 +81,6 @@ def compare(component: RelationExtractor, views: Views) -> Compared:
     first, places = distinct(views)
     unique = take(views, first)
     gram = component.hashing.similarities(unique)
-    encoded = Encoded(component.hashing.encode(gram), None, unique)
+    codes = component.hashing.encode(gram)
+    encoded = Encoded(codes, None, unique, component.hashing.kernel)
     return Compared(unique, places, gram, component.classifier.predict_proba(encoded))

@@ -78,7 +78,8 @@ def train(component: RelationExtractor, examples: Sequence[Example], nlp: Langua
     data = collect(component, examples, nlp)
     component.report.update(data.lost)
     component.hashing.fit(data.views)
-    encoded = Encoded(component.hashing.transform(data.views), None, data.views)
+    codes = component.hashing.transform(data.views)
+    encoded = Encoded(codes, None, data.views, component.hashing.kernel)
     with parallel_config("threading", n_jobs=-1):  # the same trees for any number
         component.classifier = fit_classifier(component, encoded, data.y)
         thresholds = _thresholds(component, encoded, data)
