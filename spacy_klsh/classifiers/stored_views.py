@@ -47,7 +47,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Structures]:
     parts: dict[str, Arrays] = {}
     for name, array in arrays.items():
         view, _, part = name.rpartition("/")
-        parts.setdefault(view, {})[part] = array
+        parts.setdefault(view, {})[part] = np.asarray(array, order="C")
     views = {view: _structures(view, part) for view, part in parts.items()}
     sizes = {view: len(structures) for view, structures in views.items()}
     if len(set(sizes.values())) != 1:

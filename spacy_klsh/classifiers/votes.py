@@ -105,10 +105,8 @@ class LabelledCodes:
         -------
         float32 array (n, n_labels)
         """
-        prior = self.counts.sum(axis=0) / self.counts.sum()
-        votes = _votes(rows, weights.astype(np.float64), self.counts, k) + smoothing * prior
-        shares: Float32 = (votes / votes.sum(axis=1, keepdims=True)).astype(np.float32)
-        return shares
+        prior = smoothing * self.counts.sum(axis=0) / self.counts.sum()
+        return _shares(rows, weights.astype(np.float64), self.counts, k, prior)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that `restore` takes."""
@@ -132,8 +130,9 @@ class LabelledCodes:
             or not _are_counts(counts)
         ):
             raise ValueError(
-                f"the stored codes are {found} of {len(words)}, but {CODE_ARRAYS}, for every code "
-                "a count above 0 and none below, are expected; the file is damaged, train again."
+                f"the stored codes are {found}, but {CODE_ARRAYS} with as many rows, and a count "
+                "above 0 and none below for every code, are expected; the file is damaged, train "
+                "again."
             )
         try:
             return cls(Codes(words, int(n_bits)), counts)
@@ -164,11 +163,12 @@ def check_fitted(classifier: Any) -> None:
 
 
 @compiled
-def _votes(rows: Int64, weights: Float64, counts: Int32, k: int) -> Float64:
-    n_labels = counts.shape[1]
-    out = np.zeros((len(rows), n_labels), np.float64)
+def _shares(rows: Int64, weights: Float64, counts: Int32, k: int, prior: Float64) -> Float32:
+    """Shares of the labels in the votes, which begin with those of `prior`."""
+    n_labels = len(prior)
+    out = np.empty((len(rows), n_labels), np.float32)
     for i in range(len(rows)):
-        left = np.int64(k)
+        votes, left = prior.copy(), np.int64(k)
         for j in range(rows.shape[1]):
             row = rows[i, j]
             if row < 0 or left <= 0:
@@ -178,6 +178,7 @@ def _votes(rows: Int64, weights: Float64, counts: Int32, k: int) -> Float64:
                 size += counts[row, label]
             weight = weights[i, j] * min(left, size) / size
             for label in range(n_labels):
-                out[i, label] += weight * counts[row, label]
+                votes[label] += weight * counts[row, label]
             left -= size
+        out[i] = votes / votes.sum()
     return out

@@ -14,7 +14,8 @@ from .hamming import Nearest
 class FaissIndex:
     """Stored codes in a flat binary index of faiss, which searches them exactly.
 
-    faiss uses all processors, as ``OMP_NUM_THREADS`` or its own settings allow.
+    It searches in one thread: processes forked behind the back of OpenMP's other threads,
+    such as those of ``nlp.pipe(n_process=2)``, would wait for them for ever.
 
     Raises
     ------
@@ -26,11 +27,20 @@ class FaissIndex:
         index = import_faiss().IndexBinaryFlat(64 * codes.words.shape[1])
         index.use_heap = False  # by counting: equally near ones come in the order of their rows
         index.add(_bytes(codes))
-        self._index = index
+        self._codes, self._index = codes, index
+
+    def __reduce__(self) -> tuple[type[FaissIndex], tuple[Codes]]:
+        return FaissIndex, (self._codes,)  # faiss itself cannot be pickled
 
     def nearest(self, codes: Codes, k: int) -> Nearest:
         """The same as ``codes.nearest(stored, k)``."""
-        distances, rows = self._index.search(_bytes(codes), k)
+        faiss = import_faiss()
+        n_threads = faiss.omp_get_max_threads()
+        faiss.omp_set_num_threads(1)
+        try:
+            distances, rows = self._index.search(_bytes(codes), k)
+        finally:
+            faiss.omp_set_num_threads(n_threads)
         return Nearest(rows, distances.astype(np.int64))
 
 

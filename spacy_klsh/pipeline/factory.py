@@ -257,7 +257,7 @@ def make_klsh_knn(
     k: int = 15,
     n_tables: int = 8,
     bits_per_table: int = 12,
-    neighbourhood: int = 64,
+    neighborhood: int = 64,
     weights: str = "distance",
     smoothing: float = 1.0,
 ) -> Maker:
@@ -268,7 +268,7 @@ def make_klsh_knn(
         "k": k,
         "n_tables": n_tables,
         "bits_per_table": bits_per_table,
-        "neighbourhood": neighbourhood,
+        "neighborhood": neighborhood,
         "weights": weights,
         "smoothing": smoothing,
     }
