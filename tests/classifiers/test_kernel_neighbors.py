@@ -106,6 +106,21 @@ def test_a_kernel_of_whole_grams_gives_the_same(both, classifier):
     assert classifier.predict_proba(other).tobytes() == classifier.predict_proba(new).tobytes()
 
 
+def test_of_equally_similar_structures_those_that_came_first_are_first(both):
+    class Constant:
+        views = KERNEL.views
+
+        def against(self, y):
+            return lambda x: np.ones((len(x["path"]), len(y["path"])), np.float32)
+
+    x, _, y, new, _ = both
+    views = Encoded(new.codes, None, new.views, Constant())
+    rows, _ = KernelNeighbors(**SETTINGS).fit(x, y).neighbors(views)
+    for row in rows.tolist():
+        found = [i for i in row if i >= 0]
+        assert found == sorted(found) and row == found + [-1] * (len(row) - len(found))
+
+
 def test_the_seed_decides_the_tables(both):
     x, _, y, _, _ = both
     first, same, other = (KernelNeighbors(**SETTINGS, seed=s).fit(x, y) for s in (3, 3, 4))

@@ -83,6 +83,13 @@ def test_buckets_hold_the_codes_that_agree_in_the_bits_of_a_table(data, n_bits, 
         assert rows == expected + [-1] * (k - len(expected))
 
 
+def test_all_codes_are_scanned_where_a_bucket_holds_too_few():
+    stored = Codes.pack(np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]], np.uint8))
+    buckets, code = Buckets(stored, np.array([[0]], np.int32)), stored[1]
+    assert buckets.nearest(code, 3, least=1).rows.tolist() == [[1, -1, -1]]
+    assert buckets.nearest(code, 3, least=2).rows.tolist() == [[1, 2, 0]]
+
+
 def test_tables_of_32_bits_tell_all_of_them():
     bits = np.zeros((33, 40), np.uint8)
     bits[np.arange(32), np.arange(32) + 5] = 1
