@@ -132,7 +132,9 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
     with watch.time("bits"):
         codes = hashing.encode(gram)
     with watch.time("classifier"):
-        probabilities = extractor.classifier.predict_proba(Encoded(codes, None, views))
+        probabilities = extractor.classifier.predict_proba(
+            Encoded(codes, None, views, hashing.kernel)
+        )
     with watch.time("annotation"):
         compared = Compared(views, rows, gram, probabilities)
         attached = scheme.attached(candidates, compared.each, extractor.effective_thresholds)

@@ -84,4 +84,6 @@ def compare(component: RelationExtractor, views: Views) -> Compared:
 
 def encode(component: RelationExtractor, codes: Codes, views: Views) -> Encoded:
     """What the classifier of `component` sees of the candidates of `views`."""
-    return Encoded(codes, None if component.features is None else component.features(views), views)
+    kernel, features = component.hashing.kernel, component.features
+    compared = {name: views[name] for name in kernel.views}
+    return Encoded(codes, None if features is None else features(views), compared, kernel)

@@ -256,6 +256,43 @@ def make_subspace(
     return partial(SubspaceClassifier, **settings)  # type: ignore[arg-type]
 
 
+@registry.misc("spacy-klsh.hamming_knn.v1")
+def make_hamming_knn(
+    k: int = 30,
+    weights: str = "uniform",
+    index: str = "scan",
+    smoothing: float = 1.0,
+) -> Maker:
+    """Nearest codes without their seed, see `spacy_klsh.classifiers.neighbors`."""
+    from ..classifiers.neighbors import HammingNeighbors
+
+    settings = {"k": k, "weights": weights, "index": index, "smoothing": smoothing}
+    return partial(HammingNeighbors, **settings)  # type: ignore[arg-type]
+
+
+@registry.misc("spacy-klsh.klsh_knn.v1")
+def make_klsh_knn(
+    k: int = 15,
+    n_tables: int = 8,
+    bits_per_table: int = 12,
+    neighborhood: int = 64,
+    weights: str = "distance",
+    smoothing: float = 1.0,
+) -> Maker:
+    """KLSH-kNN without its seed, see `spacy_klsh.classifiers.kernel_neighbors`."""
+    from ..classifiers.kernel_neighbors import KernelNeighbors
+
+    settings = {
+        "k": k,
+        "n_tables": n_tables,
+        "bits_per_table": bits_per_table,
+        "neighborhood": neighborhood,
+        "weights": weights,
+        "smoothing": smoothing,
+    }
+    return partial(KernelNeighbors, **settings)  # type: ignore[arg-type]
+
+
 @registry.scorers("spacy-klsh.relation_scorer.v1")
 def make_relation_scorer() -> Maker:
     """Scorer against all gold relations, see `spacy_klsh.pipeline.scoring`."""

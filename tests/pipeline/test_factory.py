@@ -20,6 +20,8 @@ MAKERS = [
     ("scorers", "spacy-klsh.relation_scorer.v1", factory.make_relation_scorer),
     ("readers", "spacy-klsh.RelationCorpus.v1", factory.make_relation_corpus),
     ("misc", "spacy-klsh.role_candidates.v1", factory.make_role_candidates),
+    ("misc", "spacy-klsh.hamming_knn.v1", factory.make_hamming_knn),
+    ("misc", "spacy-klsh.klsh_knn.v1", factory.make_klsh_knn),
 ]
 
 
@@ -100,6 +102,21 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
         (
+            lambda **s: factory.make_hamming_knn(**s)(seed=0),
+            {"k": 3, "weights": "distance", "index": "faiss", "smoothing": 0.5},
+        ),
+        (
+            lambda **s: factory.make_klsh_knn(**s)(seed=0),
+            {
+                "k": 3,
+                "n_tables": 2,
+                "bits_per_table": 5,
+                "neighborhood": 9,
+                "weights": "uniform",
+                "smoothing": 0.5,
+            },
+        ),
+        (
             factory.make_relation_corpus,
             {
                 "path": "a.spacy",
@@ -110,7 +127,10 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
     ],
-    ids=["candidates", "role candidates", "views", "kernel", "hashing", "classifier", "reader"],
+    ids=[
+        *("candidates", "role candidates", "views", "kernel", "hashing", "classifier"),
+        *("hamming_knn", "klsh_knn", "reader"),
+    ],
 )
 def test_makers_pass_every_setting_on(maker, settings):
     made = maker(**settings)
