@@ -20,6 +20,8 @@ MAKERS = [
     ("scorers", "spacy-klsh.relation_scorer.v1", factory.make_relation_scorer),
     ("readers", "spacy-klsh.RelationCorpus.v1", factory.make_relation_corpus),
     ("misc", "spacy-klsh.role_candidates.v1", factory.make_role_candidates),
+    ("misc", "spacy-klsh.logistic.v1", factory.make_logistic),
+    ("misc", "spacy-klsh.extra_trees.v1", factory.make_extra_trees),
 ]
 
 
@@ -97,7 +99,25 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
                 "bits_per_member": None,
                 "min_samples_leaf": 2,
                 "class_weight": "balanced",
+                "inputs": "both",
+                "n_features_kept": 7,
             },
+        ),
+        (lambda **s: factory.make_subspace(**s)(seed=0), {"base": "a classifier"}),
+        (
+            lambda **s: factory.make_extra_trees(**s)(seed=0),
+            {
+                "n_trees": 3,
+                "bits_per_split": 4,
+                "min_samples_leaf": 2,
+                "class_weight": "balanced",
+                "inputs": "codes",
+                "n_features_kept": 7,
+            },
+        ),
+        (
+            lambda C, **s: factory.make_logistic(strength=C, **s),
+            {"C": 0.5, "class_weight": "balanced"},
         ),
         (
             factory.make_relation_corpus,
@@ -110,7 +130,18 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
     ],
-    ids=["candidates", "role candidates", "views", "kernel", "hashing", "classifier", "reader"],
+    ids=[
+        "candidates",
+        "role candidates",
+        "views",
+        "kernel",
+        "hashing",
+        "classifier",
+        "base",
+        "extra trees",
+        "logistic",
+        "reader",
+    ],
 )
 def test_makers_pass_every_setting_on(maker, settings):
     made = maker(**settings)
