@@ -53,10 +53,7 @@ def grow(
     bits = np.arange(n_bits, dtype=np.int32)
     _draw(bits, 0, n_own, state)
     bits = bits[:n_own].copy()
-    counts = np.full(n, 0 if bootstrap else 1, np.int64)
-    if bootstrap:
-        for _ in range(n):
-            counts[_below(n, state)] += 1
+    counts = _drawn(n, state) if bootstrap else np.ones(n, np.int64)
     members, n_members = np.arange(n), 0
     for i in range(n):
         if counts[i] > 0:
@@ -227,6 +224,15 @@ def _draw(bits: Int32, first: int, last: int, state: Uint64) -> None:
     for j in range(first, last):
         other = j + _below(len(bits) - j, state)
         bits[j], bits[other] = bits[other], bits[j]
+
+
+@compiled
+def _drawn(n: int, state: Uint64) -> Int64:
+    """How often each of `n` candidates is drawn when `n` are, with replacement."""
+    counts = np.zeros(n, np.int64)
+    for _ in range(n):
+        counts[_below(n, state)] += 1
+    return counts
 
 
 @compiled
