@@ -73,7 +73,7 @@ def test_ensembles_answer_as_those_of_scikit_learn(name, weight):
 @pytest.mark.parametrize("inputs", ["codes", "features", "both"])
 @pytest.mark.parametrize("name", MAKERS)
 def test_probabilities_do_not_depend_on_the_block(name, inputs):
-    bits, y = sample(n=600, labels=(0, 1, 2))
+    bits, y = sample(n=600 if strategies.JIT else 210, labels=(0, 1, 2))
     x = encode(bits, inputs)
     classifier = MAKERS[name](inputs=inputs).fit(x[:200], y[:200])
     whole = classifier.predict_proba(x)
