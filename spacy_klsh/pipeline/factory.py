@@ -243,6 +243,9 @@ def make_subspace(
     bits_per_member: int | None = 30,
     min_samples_leaf: int = 1,
     class_weight: str | None = None,
+    inputs: str = "codes",
+    n_features_kept: int = 2000,
+    base: Any = None,
 ) -> Maker:
     """Random subspace ensemble without its seed, see `spacy_klsh.classifiers.subspace`."""
     from ..classifiers.subspace import SubspaceClassifier
@@ -252,8 +255,42 @@ def make_subspace(
         "bits_per_member": bits_per_member,
         "min_samples_leaf": min_samples_leaf,
         "class_weight": class_weight,
+        "inputs": inputs,
+        "n_features_kept": n_features_kept,
+        "base": base,
     }
-    return partial(SubspaceClassifier, **settings)  # type: ignore[arg-type]
+    return partial(SubspaceClassifier, **settings)
+
+
+@registry.misc("spacy-klsh.logistic.v1")
+def make_logistic(strength: float = 1.0, class_weight: str | None = None) -> Any:
+    """Logistic regression of scikit-learn as the base of a random subspace ensemble."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=strength, class_weight=class_weight)
+
+
+@registry.misc("spacy-klsh.extra_trees.v1")
+def make_extra_trees(
+    n_trees: int = 250,
+    bits_per_split: int | None = None,
+    min_samples_leaf: int = 1,
+    class_weight: str | None = None,
+    inputs: str = "both",
+    n_features_kept: int = 2000,
+) -> Maker:
+    """Extra trees without their seed, see `spacy_klsh.classifiers.extra_trees`."""
+    from ..classifiers.extra_trees import ExtraTrees
+
+    settings = {
+        "n_trees": n_trees,
+        "bits_per_split": bits_per_split,
+        "min_samples_leaf": min_samples_leaf,
+        "class_weight": class_weight,
+        "inputs": inputs,
+        "n_features_kept": n_features_kept,
+    }
+    return partial(ExtraTrees, **settings)  # type: ignore[arg-type]
 
 
 @registry.misc("spacy-klsh.hamming_knn.v1")

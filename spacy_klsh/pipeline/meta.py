@@ -83,7 +83,8 @@ def _described(thing: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
         if not name.startswith("_") and name not in leave_out
     ]
     values = {name: getattr(thing, name) for name in names}
-    described: dict[str, Any] = json.loads(json.dumps({"class": type(thing).__name__, **values}))
+    content = json.dumps({"class": type(thing).__name__, **values}, default=repr)
+    described: dict[str, Any] = json.loads(content)
     return described
 
 

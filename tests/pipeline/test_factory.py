@@ -22,6 +22,8 @@ MAKERS = [
     ("misc", "spacy-klsh.role_candidates.v1", factory.make_role_candidates),
     ("misc", "spacy-klsh.hamming_knn.v1", factory.make_hamming_knn),
     ("misc", "spacy-klsh.klsh_knn.v1", factory.make_klsh_knn),
+    ("misc", "spacy-klsh.logistic.v1", factory.make_logistic),
+    ("misc", "spacy-klsh.extra_trees.v1", factory.make_extra_trees),
 ]
 
 
@@ -99,7 +101,25 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
                 "bits_per_member": None,
                 "min_samples_leaf": 2,
                 "class_weight": "balanced",
+                "inputs": "both",
+                "n_features_kept": 7,
             },
+        ),
+        (lambda **s: factory.make_subspace(**s)(seed=0), {"base": "a classifier"}),
+        (
+            lambda **s: factory.make_extra_trees(**s)(seed=0),
+            {
+                "n_trees": 3,
+                "bits_per_split": 4,
+                "min_samples_leaf": 2,
+                "class_weight": "balanced",
+                "inputs": "codes",
+                "n_features_kept": 7,
+            },
+        ),
+        (
+            lambda C, **s: factory.make_logistic(strength=C, **s),
+            {"C": 0.5, "class_weight": "balanced"},
         ),
         (
             lambda **s: factory.make_hamming_knn(**s)(seed=0),
@@ -129,7 +149,7 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
     ],
     ids=[
         *("candidates", "role candidates", "views", "kernel", "hashing", "classifier"),
-        *("hamming_knn", "klsh_knn", "reader"),
+        *("base", "extra trees", "logistic", "hamming_knn", "klsh_knn", "reader"),
     ],
 )
 def test_makers_pass_every_setting_on(maker, settings):
