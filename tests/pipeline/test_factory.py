@@ -20,6 +20,7 @@ MAKERS = [
     ("scorers", "spacy-klsh.relation_scorer.v1", factory.make_relation_scorer),
     ("readers", "spacy-klsh.RelationCorpus.v1", factory.make_relation_corpus),
     ("misc", "spacy-klsh.role_candidates.v1", factory.make_role_candidates),
+    ("misc", "spacy-klsh.polynomial.v1", factory.make_polynomial),
 ]
 
 
@@ -100,6 +101,19 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
         (
+            lambda **s: factory.make_polynomial(**s)(seed=0),
+            {
+                "degree": 3,
+                "C": 0.5,
+                "class_weight": "balanced",
+                "inputs": "both",
+                "method": "expansion",
+                "sigma": 0.25,
+                "max_sets": 9,
+                "n_folds": 5,
+            },
+        ),
+        (
             factory.make_relation_corpus,
             {
                 "path": "a.spacy",
@@ -110,7 +124,10 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
     ],
-    ids=["candidates", "role candidates", "views", "kernel", "hashing", "classifier", "reader"],
+    ids=[
+        *("candidates", "role candidates", "views", "kernel", "hashing", "subspace"),
+        *("polynomial", "reader"),
+    ],
 )
 def test_makers_pass_every_setting_on(maker, settings):
     made = maker(**settings)
