@@ -96,6 +96,20 @@ class Features:
         out[np.repeat(np.arange(len(self)), np.diff(self.offsets)), self.columns] = 1
         return out
 
+    def inverted(self) -> tuple[Int32, Int64]:
+        """Numbers of the rows that have each column, and where the list of a column begins.
+
+        Returns
+        -------
+        rows : int32 array (n_set,)
+            Column ``j`` owns ``rows[starts[j]:starts[j + 1]]``, which rise.
+        starts : int64 array (width + 1,)
+        """
+        rows = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
+        counts = np.bincount(self.columns, minlength=self.width)
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return rows[np.argsort(self.columns, kind="stable")], starts
+
     def beside(self, other: Features) -> Features:
         """Both matrices side by side; the columns of `other` are counted on from these."""
         if len(self) != len(other):

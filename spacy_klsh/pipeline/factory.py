@@ -330,6 +330,33 @@ def make_klsh_knn(
     return partial(KernelNeighbors, **settings)  # type: ignore[arg-type]
 
 
+@registry.misc("spacy-klsh.polynomial.v1")
+def make_polynomial(
+    degree: int = 2,
+    C: float = 1.0,
+    class_weight: str | None = None,
+    inputs: str = "features",
+    method: str = "index",
+    sigma: float = 0.002,
+    max_sets: int = 5_000_000,
+    n_folds: int = 3,
+) -> Maker:
+    """Polynomial kernel machines without their seed, see `spacy_klsh.classifiers.polynomial`."""
+    from ..classifiers.polynomial import PolynomialClassifier
+
+    settings = {
+        "degree": degree,
+        "C": C,
+        "class_weight": class_weight,
+        "inputs": inputs,
+        "method": method,
+        "sigma": sigma,
+        "max_sets": max_sets,
+        "n_folds": n_folds,
+    }
+    return partial(PolynomialClassifier, **settings)  # type: ignore[arg-type]
+
+
 @registry.scorers("spacy-klsh.relation_scorer.v1")
 def make_relation_scorer() -> Maker:
     """Scorer against all gold relations, see `spacy_klsh.pipeline.scoring`."""

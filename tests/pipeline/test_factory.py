@@ -24,6 +24,7 @@ MAKERS = [
     ("misc", "spacy-klsh.klsh_knn.v1", factory.make_klsh_knn),
     ("misc", "spacy-klsh.logistic.v1", factory.make_logistic),
     ("misc", "spacy-klsh.extra_trees.v1", factory.make_extra_trees),
+    ("misc", "spacy-klsh.polynomial.v1", factory.make_polynomial),
 ]
 
 
@@ -134,6 +135,19 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
                 "neighborhood": 9,
                 "weights": "uniform",
                 "smoothing": 0.5,
+            },
+        ),
+        (
+            lambda **s: factory.make_polynomial(**s)(seed=0),
+            {
+                "degree": 3,
+                "C": 0.5,
+                "class_weight": "balanced",
+                "inputs": "both",
+                "method": "expansion",
+                "sigma": 0.25,
+                "max_sets": 9,
+                "n_folds": 5,
             },
         ),
         (
