@@ -90,9 +90,10 @@ def measured(
 def answers(
     component: RelationExtractor, examples: list[Example]
 ) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
-    """Whether each candidate of the reference Docs is related, and its probability of that."""
+    """Whether each candidate of the reference Docs is related, and its probability, dropped: 0."""
     data = collect(component, examples, None)
-    return data.y[:, 1], component.probabilities(data.views)[:, 1]
+    probabilities = component.probabilities(data.views)[:, 1]
+    return data.y[:, 1], probabilities * ~data.of_kinds(component.dropped)
 
 
 def summary(runs: list[dict[str, float]]) -> dict[str, float]:

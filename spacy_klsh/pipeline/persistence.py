@@ -121,6 +121,7 @@ def _restore(component: RelationExtractor, files: Files) -> None:
     component.hashing, component.classifier, component.scheme = hashing, classifier, scheme
     component.thresholds = meta["thresholds"]
     component.entity_labels = frozenset(meta["entity_labels"])
+    component.dropped = frozenset(meta["dropped"])
     component.reference_labels = meta["reference_labels"]
 
 
@@ -139,7 +140,7 @@ def _checked_meta(files: Files) -> dict[str, Any]:
     checksums = {name: _checksum(files[name]) for name in (SYMBOLS, ARRAYS)}
     if meta.get("checksums") != checksums:
         raise damaged(f"a checksum of {SYMBOLS} or {ARRAYS} does not agree")
-    return meta
+    return {"dropped": [], **meta}  # models from before training could drop anything lack it
 
 
 def _check_names(symbols: Any, arrays: Arrays, views: Sequence[str]) -> None:
