@@ -8,6 +8,7 @@ from itertools import chain, combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..pipeline.labels import LabelScheme
+from ..pipeline.policy import automatic, seldom_related
 from .counts import Counts
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def find(parts: Mapping[str, Counts], component: RelationExtractor) -> list[Find
             *(_of_training(counts, component.scheme) if i == 0 else ()),
         ]
         found += [finding._replace(data=name) for finding in own]
+    found += _of_kinds(parts, component)
     found += _of_others(parts)
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
 
@@ -256,6 +258,19 @@ def _of_settings(parts: Mapping[str, Counts], component: RelationExtractor) -> I
             "warning",
             "unknown_entity_labels",
             f"the candidates block has {sorted(unknown)}, but entities are {sorted(entities)}.",
+        )
+
+
+def _of_kinds(parts: Mapping[str, Counts], component: RelationExtractor) -> Iterator[Finding]:
+    """Kinds of candidates that training would drop, and the relations lost with them."""
+    first = next(iter(parts.values()), Counts())
+    for kind in sorted(automatic(component.candidates, seldom_related(first.kinds))):
+        related = listed({name: counts.kinds[kind].related for name, counts in parts.items()})
+        yield Finding(
+            "info",
+            kind,
+            "training drops such candidates, which are seldom related; related ones among them: "
+            f'{related}. candidates.{kind} = "keep" keeps them.',
         )
 
 
