@@ -96,8 +96,8 @@ def _shares(given: Sequence[str]) -> float | dict[str, float]:
     try:
         if len(given) == 1 and "=" not in given[0]:
             return float(given[0])
-        named = (word.rpartition("=") for word in given)
-        return {label: float(share) for label, _, share in named}
+        named = (word.rsplit("=", 1) for word in given)
+        return {label: float(share) for label, share in named}
     except ValueError:
         stop(f"--positive-share is {', '.join(given)}; give a number, or LABEL=NUMBER each.")
 

@@ -65,6 +65,10 @@ WRONG_ENTRIES = [
         for value in (-0.1, 1.1, float("nan"), float("inf"), 10**400, True, None, "0.5", [0.5])
     ],
     *[("entity_labels", value) for value in (None, "ORG", {"ORG": 1}, [1], [None], [["ORG"]], [])],
+    *[
+        ("dropped", value)
+        for value in (None, "overlapping", {}, [1], ["other"], ["overlapping", ""])
+    ],
     *[("reference_labels", value) for value in (None, "", {}, [1] * 14, [[]], [], [""] * 13)],
     ("reference_labels", ["OTHER"] * 14),
     *[("settings", value) for value in (None, [], "x", 1)],
@@ -90,6 +94,14 @@ def test_missing_entries_of_meta_are_refused(content, refused, name):
     meta = json.loads(files(content)["meta.json"])
     del meta[name]
     refused(with_json(content, "meta.json", as_json(meta)), f"damaged: meta.json lacks {name}")
+
+
+def test_a_model_from_before_anything_could_be_dropped_drops_nothing(content, trained):
+    meta = json.loads(files(content)["meta.json"])
+    del meta["dropped"]
+    fresh = sentences.build().get_pipe("klsh_relations")
+    fresh.from_bytes(with_json(content, "meta.json", as_json(meta)))
+    assert fresh.dropped == frozenset() and fresh.labels
 
 
 @pytest.mark.parametrize("checksums", [None, [], {}, "sha256", {"symbols.json": None}])
