@@ -133,7 +133,7 @@ def show(results: dict[str, dict[str, float]]) -> None:
             f"{row['auc']:.3f}",
             f"{PUBLISHED_F1[name]:.2f}",
         )
-    Console().print(table)
+    Console(width=110).print(table)
 
 
 if __name__ == "__main__":

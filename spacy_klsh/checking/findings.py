@@ -5,28 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..pipeline.labels import LabelScheme
 from ..pipeline.policy import automatic, seldom_related
 from .counts import Counts
+from .finding import LEVELS, Finding, listed
 
 if TYPE_CHECKING:
     from ..pipeline.component import RelationExtractor
 
-LEVELS = ("error", "warning", "info")
 FEW_EXAMPLES = 20
 FEW_RELATIONS = 100
 MANY_UNRELATED = 50  # for each related pair
-
-
-class Finding(NamedTuple):
-    """Something to know about data; `data` names them, empty: all of them."""
-
-    level: str
-    code: str
-    message: str
-    data: str = ""
 
 
 def find(parts: Mapping[str, Counts], component: RelationExtractor) -> list[Finding]:
@@ -52,11 +43,6 @@ def find(parts: Mapping[str, Counts], component: RelationExtractor) -> list[Find
     found += _of_kinds(parts, component)
     found += _of_others(parts)
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
-
-
-def listed(counts: Mapping[str, int]) -> str:
-    """``a 5, b 3``, most frequent first."""
-    return ", ".join(f"{name} {n:,}" for name, n in Counter(counts).most_common())
 
 
 def _of_relations(counts: Counts, attr: str) -> Iterator[Finding]:

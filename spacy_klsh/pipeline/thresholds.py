@@ -94,7 +94,7 @@ def match_share(
         If a share is no number in (0, 1], or not all labels have one.
     """
     best = scheme.reached(probabilities, dict.fromkeys(scheme.labels, 0.0))
-    scores = np.where(best, probabilities, 0.0)
+    scores = probabilities * best
     names = np.array([label for label, _ in scheme.classes])
     if not isinstance(share, Mapping):
         common = threshold_of_share(scores[:, names != ""].max(axis=1), share)
