@@ -140,7 +140,7 @@ def _checked_meta(files: Files) -> dict[str, Any]:
     checksums = {name: _checksum(files[name]) for name in (SYMBOLS, ARRAYS)}
     if meta.get("checksums") != checksums:
         raise damaged(f"a checksum of {SYMBOLS} or {ARRAYS} does not agree")
-    return {"dropped": [], **meta}  # models from before training could drop anything lack it
+    return meta
 
 
 def _check_names(symbols: Any, arrays: Arrays, views: Sequence[str]) -> None:

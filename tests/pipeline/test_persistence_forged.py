@@ -88,20 +88,13 @@ def test_settings_of_another_form_are_refused(content, refused, name, value):
 
 
 @pytest.mark.parametrize(
-    "name", ["labels", "thresholds", "entity_labels", "reference_labels", "settings", "vectors"]
+    "name",
+    ["labels", "thresholds", "entity_labels", "dropped", "reference_labels", "settings", "vectors"],
 )
 def test_missing_entries_of_meta_are_refused(content, refused, name):
     meta = json.loads(files(content)["meta.json"])
     del meta[name]
     refused(with_json(content, "meta.json", as_json(meta)), f"damaged: meta.json lacks {name}")
-
-
-def test_a_model_from_before_anything_could_be_dropped_drops_nothing(content, trained):
-    meta = json.loads(files(content)["meta.json"])
-    del meta["dropped"]
-    fresh = sentences.build().get_pipe("klsh_relations")
-    fresh.from_bytes(with_json(content, "meta.json", as_json(meta)))
-    assert fresh.dropped == frozenset() and fresh.labels
 
 
 @pytest.mark.parametrize("checksums", [None, [], {}, "sha256", {"symbols.json": None}])
