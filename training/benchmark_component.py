@@ -17,9 +17,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_klsh.classifiers.encoded import Encoded
+from spacy_klsh.pipeline.annotation import Prediction
 from spacy_klsh.pipeline.candidates import Candidates
 from spacy_klsh.pipeline.comparison import Compared, extract
-from spacy_klsh.pipeline.component import Prediction, RelationExtractor
+from spacy_klsh.pipeline.component import RelationExtractor
 from spacy_klsh.pipeline.explanation import explain
 from spacy_klsh.similarity import SymbolTable, own_similarity
 from spacy_klsh.structures import distinct, take

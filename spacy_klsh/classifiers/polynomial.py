@@ -14,7 +14,7 @@ from .encoded import INPUTS, Encoded, Inputs
 from .item_sets import ItemSets
 from .kernel_machine import Unsigned, common_items, largest_alphas, train_machines
 from .platt import fit_platt, platt
-from .subspace import ClassWeight
+from .ensemble import ClassWeight
 from .support_examples import InvertedIndex, SupportExamples
 
 Float64 = NDArray[np.float64]

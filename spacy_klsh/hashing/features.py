@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..structures import Index, Int32, Int64
+from ..structures import Index, Int32, Int64, Views
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,3 +119,12 @@ class Features:
         order = np.argsort(np.concatenate(rows), kind="stable")
         columns = np.concatenate([self.columns, other.columns + np.int32(self.width)])[order]
         return Features(columns, self.offsets + other.offsets, self.width + other.width)
+
+
+class FeatureExtractor(Protocol):
+    """Features of fixed width from views."""
+
+    width: int
+
+    def __call__(self, views: Views) -> Features:
+        """Those of each candidate of `views`."""

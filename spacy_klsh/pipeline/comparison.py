@@ -12,6 +12,7 @@ from ..classifiers.encoded import Encoded
 from ..hashing.codes import Codes
 from ..structures import Float32, Int64, Views, distinct, take
 from .candidates import Candidates
+from .policy import propose
 
 if TYPE_CHECKING:
     from .component import RelationExtractor
@@ -40,8 +41,7 @@ def extract(
 
 def judge(component: RelationExtractor, docs: Sequence[Doc]) -> tuple[list[Candidates], Views]:
     """The candidates of each Doc that a trained component judges, and the views of them all."""
-    ordered, known = component.scheme.ordered, component.entity_labels
-    candidates = [component.candidates(doc, ordered=ordered).among(known) for doc in docs]
+    candidates = [propose(component, doc).among(component.entity_labels) for doc in docs]
     return extract(component, docs, candidates)
 
 

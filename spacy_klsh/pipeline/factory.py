@@ -28,6 +28,7 @@ DEFAULT_CONFIG = {
     "direction": "ordered",
     "symmetric_labels": NO_LABELS,
     "negative_labels": NO_LABELS,
+    "calibration": None,
     "n_evidence": 3,
     "seed": 0,
     "on_error": "raise",
@@ -65,6 +66,7 @@ def make_klsh_relations(
     direction: str,
     symmetric_labels: List[str],  # noqa: UP006
     negative_labels: List[str],  # noqa: UP006
+    calibration: str | None,
     n_evidence: int,
     seed: int,
     on_error: str,
@@ -94,6 +96,7 @@ def make_klsh_relations(
         direction=direction,
         symmetric_labels=symmetric_labels,
         negative_labels=negative_labels,
+        calibration=calibration,
         n_evidence=n_evidence,
         seed=seed,
         on_error=on_error,
@@ -129,6 +132,8 @@ def make_entity_pairs(
     max_tokens: int | None = None,
     max_sentences: int = 1,
     max_candidates: int = 10_000,
+    overlapping: str = "auto",
+    same_text: str = "auto",
 ) -> Maker:
     """Pairs of near entities as candidates, see `spacy_klsh.pipeline.candidates`."""
     from .candidates import EntityPairs
@@ -139,6 +144,8 @@ def make_entity_pairs(
         max_tokens=max_tokens,
         max_sentences=max_sentences,
         max_candidates=max_candidates,
+        overlapping=overlapping,
+        same_text=same_text,
     )
 
 
@@ -151,6 +158,8 @@ def make_role_candidates(
     max_tokens: int | None = None,
     max_sentences: int = 1,
     max_candidates: int = 10_000,
+    overlapping: str = "auto",
+    same_text: str = "auto",
 ) -> Maker:
     """Choices of entities for named roles, see `spacy_klsh.pipeline.role_candidates`."""
     from .role_candidates import RoleCandidates
@@ -163,6 +172,8 @@ def make_role_candidates(
         max_tokens=max_tokens,
         max_sentences=max_sentences,
         max_candidates=max_candidates,
+        overlapping=overlapping,
+        same_text=same_text,
     )
 
 

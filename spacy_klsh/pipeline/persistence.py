@@ -121,6 +121,7 @@ def _restore(component: RelationExtractor, files: Files) -> None:
     component.hashing, component.classifier, component.scheme = hashing, classifier, scheme
     component.thresholds = meta["thresholds"]
     component.entity_labels = frozenset(meta["entity_labels"])
+    component.dropped = frozenset(meta["dropped"])
     component.reference_labels = meta["reference_labels"]
 
 
