@@ -9,7 +9,7 @@ import numpy as np
 from ..hashing.codes import Codes, Uint64
 from ..structures import Int64
 from .forest import Forest
-from .linear import LinearMembers
+from .linear_members import LinearMembers
 
 
 def fit_base(

@@ -1,154 +1,126 @@
-"""What ensembles over packed bits share: fitting, predicting, and keeping their arrays."""
+"""Several classifiers that answer together."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Literal
+from copy import copy
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..hashing.codes import Uint64
-from ..structures import Float32, Int64
-from .encoded import INPUTS, Encoded, Inputs
-from .forest import Forest
-from .growing import Float64
-from .inputs import BitInputs
-from .linear import LinearMembers
+from ..structures import Float32
+from .encoded import Encoded
 
-ClassWeight = Literal["balanced"] | Mapping[int, float] | None
+LEAST = 1e-4  # a member that is sure of the wrong label does not outvote all others
 
 
-class BitEnsemble(ABC):
-    """Mean probability of many members that look at bits, kept as flat arrays.
+class Ensemble:
+    """Mean of the logits of its members.
+
+    A probability is proportional to the geometric mean of those of the members, which for
+    two labels is the mean of their logits; what a member gives counts as 0.0001 at least.
+
+    Parameters
+    ----------
+    members : mapping of name to classifier
+        Not fitted.
+    weights : mapping of name to float, optional
+        Share of each, finite and above 0; a member without one has 1.
 
     Attributes
     ----------
-    inputs_ : BitInputs
-        The bits that members see.
-    members_ : Forest or LinearMembers
+    members_ : dict of name to classifier
+        The fitted ones.
     """
 
-    n_members: int
-    class_weight: ClassWeight
-    inputs: Inputs
-    n_features_kept: int
-    inputs_: BitInputs
-    members_: Forest | LinearMembers
+    members_: dict[str, Any]
+
+    def __init__(
+        self, *, members: Mapping[str, Any], weights: Mapping[str, float] | None = None
+    ) -> None:
+        weights = weights or {}
+        if not members or not weights.keys() <= members.keys() or any("/" in n for n in members):
+            raise ValueError(
+                f"members are {list(members)}, with weights for {list(weights)}; name a member or "
+                'more, without "/", and give no weight to others.'
+            )
+        if not all(0 < weight < np.inf for weight in weights.values()):
+            raise ValueError(f"weights are {dict(weights)}; give finite ones above 0.")
+        self.members = members
+        self.weights = weights
 
     @property
     def widths_(self) -> tuple[int, int]:
-        """Bits and features that it looks at."""
-        return self.inputs_.n_bits, self.inputs_.width
+        """Bits and features that any member looks at."""
+        bits, features = zip(*(member.widths_ for member in self.members_.values()), strict=True)
+        return max(bits), max(features)
 
     @property
     def n_labels_(self) -> int:
         """Columns of `predict_proba`."""
-        return self.members_.n_labels
+        return next(int(member.n_labels_) for member in self.members_.values())
 
-    def fit(
-        self, x: Encoded, y: NDArray[np.integer[Any]], n_labels: int | None = None
-    ) -> BitEnsemble:
-        """Choose the features that are kept, and train the members.
-
-        Parameters
-        ----------
-        x : Encoded
-        y : int array (n,)
-            Label ids, 0 for "no relation".
-        n_labels : int, optional
-            Columns of `predict_proba`; default ``max(y) + 1``.
-
-        Raises
-        ------
-        ValueError
-            If `y` holds one label only, or labels outside ``0 .. n_labels - 1``, or if
-            there are no features, but `inputs` wants some.
-        """
-        labels, targets = np.unique(y, return_inverse=True)
-        if len(labels) < 2:
-            raise ValueError(
-                f"all {len(y)} training candidates have one label (ids {labels.tolist()}); at "
-                "least two are needed, so annotate relations and unrelated pairs."
-            )
-        n_labels = int(labels[-1]) + 1 if n_labels is None else n_labels
-        if labels[0] < 0 or labels[-1] >= n_labels:
-            raise ValueError(f"labels {labels.tolist()} exceed 0..{n_labels - 1}; set n_labels.")
-        self.inputs_ = BitInputs.choose(x, targets, self.inputs, self.n_features_kept)
-        weights = label_weights(self.class_weight, labels, targets)
-        members = self._train(self.inputs_.words(x), targets, weights)
-        self.members_ = members.among(labels, n_labels)
+    def fit(self, x: Encoded, y: NDArray[np.integer[Any]], n_labels: int | None = None) -> Ensemble:
+        """Train a copy of each member on the same candidates, see `SubspaceClassifier.fit`."""
+        self.members_ = {
+            name: copy(member).fit(x, y, n_labels) for name, member in self.members.items()
+        }
         return self
-
-    @abstractmethod
-    def _train(self, words: Uint64, y: Int64, weights: Float64) -> Forest | LinearMembers:
-        """Members for the labels that occur; `y` are rows of their `weights`."""
 
     def predict_proba(self, x: Encoded) -> Float32:
         """Probabilities, float32 (n, n_labels); column 0 is "no relation"."""
         self._check_fitted()
-        return self.members_.predict_proba(self.inputs_.words(x))
+        total = sum(self.weights.get(name, 1.0) for name in self.members_)
+        logs = np.zeros((len(x), self.n_labels_))
+        for name, member in self.members_.items():
+            p = np.maximum(member.predict_proba(x).astype(np.float64), LEAST)
+            logs += self.weights.get(name, 1.0) / total * np.log(p)
+        means = np.exp(logs)
+        sums = sum(means.T)  # one by one, so that no row depends on the number of rows
+        probabilities: Float32 = (means / np.asarray(sums)[:, None]).astype(np.float32)
+        return probabilities
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Everything that `predict_proba` needs, as arrays."""
+        """Everything that `predict_proba` needs but the settings, as arrays."""
         self._check_fitted()
-        members = {name: getattr(self.members_, name) for name in self.members_.KINDS}
-        return {**members, **self.inputs_.arrays()}
+        return {
+            f"{name}/{array}": value
+            for name, member in self.members_.items()
+            for array, value in member.state().items()
+        }
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "members_"):
             raise ValueError(
-                f"this classifier has no members, {self.n_members} are expected; call fit() first."
+                f"the members {list(self.members)} are not trained, but must be; call fit() first."
             )
 
-    def restore(self, state: Mapping[str, NDArray[Any]]) -> BitEnsemble:
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> Ensemble:
         """Take over the arrays of `state`.
 
         Raises
         ------
         ValueError
-            If one is missing or added, or they do not describe `n_members` members that
-            look at `inputs`.
+            If those of a member are missing, damaged, or do not agree with the others.
         """
-        kind = LinearMembers if "subspaces" in state else Forest
-        kinds = {**kind.KINDS, **BitInputs.KINDS}
-        arrays = {name: np.asarray(state.get(name), order="C") for name in {**kinds, **state}}
-        found = {name: f"{array.dtype} {array.ndim}d" for name, array in arrays.items()}
-        if found == kinds:
-            members = kind(*(arrays[name] for name in kind.KINDS))
-            inputs = BitInputs(int(arrays["n_bits"]), int(arrays["width"]), arrays["columns"])
-            if (
-                len(members) == self.n_members
-                and inputs.fits(self.inputs)
-                and members.fits(len(inputs))
-            ):
-                self.members_, self.inputs_ = members, inputs
-                return self
-        raise ValueError(
-            f"the stored members are {found}, but {self.n_members} consistent ones for inputs = "
-            f'"{self.inputs}" are {kinds}; the file is damaged, train again.'
-        )
-
-
-def check_settings(class_weight: ClassWeight, inputs: str, **counts: int | None) -> None:
-    """Refuse counts below 1 (None is no count), weights of 0 or infinity, unknown `inputs`."""
-    if min(count for count in counts.values() if count is not None) < 1:
-        found = ", ".join(f"{name} = {count}" for name, count in counts.items())
-        raise ValueError(f"{found}: all must be at least 1.")
-    weights = class_weight.values() if isinstance(class_weight, Mapping) else ()
-    if not all(0 < weight < np.inf for weight in weights):
-        raise ValueError(f"class_weight holds {list(weights)}; give finite weights above 0.")
-    if inputs not in INPUTS:
-        raise ValueError(f'inputs = "{inputs}", but it must be one of {", ".join(INPUTS)}.')
-
-
-def label_weights(class_weight: ClassWeight, labels: NDArray[Any], y: Int64) -> Float64:
-    """Weight of each of `labels`, at most 1; `y` indexes them."""
-    weights = np.ones(len(labels))
-    if class_weight == "balanced":
-        weights = 1 / np.bincount(y)
-    elif class_weight is not None:
-        weights = np.array([class_weight.get(int(label), 1.0) for label in labels])
-    scaled: Float64 = np.maximum(weights / weights.max(), 1e-100)  # so that no square is 0
-    return scaled
+        parts: dict[str, dict[str, NDArray[Any]]] = {name: {} for name in self.members}
+        for key, value in state.items():
+            name, _, array = key.partition("/")
+            if name not in parts:
+                raise ValueError(
+                    f"the stored classifier has an array {key!r}, but the members are "
+                    f"{list(parts)}; the file is damaged, train again."
+                )
+            parts[name][array] = value
+        members = {name: copy(self.members[name]).restore(part) for name, part in parts.items()}
+        looked_at = zip(*(member.widths_ for member in members.values()), strict=True)
+        widths = [set(column) - {0} for column in looked_at]
+        labels = {member.n_labels_ for member in members.values()}
+        if len(labels) > 1 or any(len(column) > 1 for column in widths):
+            raise ValueError(
+                f"the stored members look at {widths} bits and features and tell {labels} labels "
+                "apart, but must agree; the file is damaged, train again."
+            )
+        self.members_ = members
+        return self

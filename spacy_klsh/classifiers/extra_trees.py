@@ -6,8 +6,8 @@ from math import isqrt
 
 from ..hashing.codes import Uint64
 from ..structures import Int64
+from .bit_ensemble import BitEnsemble, ClassWeight, check_settings
 from .encoded import Inputs
-from .ensemble import BitEnsemble, ClassWeight, check_settings
 from .forest import Forest
 from .growing import Float64
 

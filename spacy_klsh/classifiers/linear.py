@@ -1,107 +1,304 @@
-"""Many linear models in flat arrays, each on a few packed bits."""
+"""Logistic regression on the bits of codes and the features beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..compiled import compiled
-from ..hashing.codes import Uint64
+from ..hashing.features import Features
 from ..structures import Float32, Int32, Int64
+from .bit_ensemble import ClassWeight
+from .encoded import INPUTS, Encoded, Inputs
+from .targets import checked_targets
 
-NEVER = np.float32(-1e30)
+Float64 = NDArray[np.float64]
+
+KINDS = {
+    "columns": "int32 1d",
+    "squares": "float64 1d",
+    "weights": "float32 2d",
+    "biases": "float64 1d",
+    "labels": "int64 1d",
+    "n_labels": "int64 0d",
+    "widths": "int64 1d",
+}
+MAX_ROUNDS = 1000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LinearMembers:
-    """Linear models; a probability is the mean of the softmax of their scores.
+class LinearClassifier:
+    """Logistic regression, one label against the rest, on rarely set items above all.
+
+    An item weighs the logarithm of how seldom it is set in training (its inverse document
+    frequency), and the items of a candidate are scaled to length 1: so long sentences count
+    no more than short ones, and bits, half of which are set, less than rare words. The
+    probabilities of more than two labels are divided by their sum.
 
     Parameters
     ----------
-    subspaces : int32 array (n_members, n_own)
-        Bits that a member sees.
-    weights : float32 array (n_members, n_labels, n_own)
-        What a 1 adds to the score of a label.
-    intercepts : float32 array (n_members, n_labels)
-        Scores of no 1; `NEVER` for a label that a member did not learn.
+    C : float
+        Inverse strength of the quadratic penalty.
+    min_count : int
+        Training candidates that must have an item; rarer ones only count in the length.
+    class_weight : "balanced", mapping of label id to weight, optional
+        Weights are finite and above 0; a label without one has 1.
+    inputs : "codes", "features" or "both"
+        Where items come from.
+    seed : int
+        Of the order in which the solver visits candidates.
+
+    Attributes
+    ----------
+    columns_ : int32 array (n_used,)
+        Items that have weights, rising.
+    squares_ : float64 array (n_used + 1,)
+        Squared inverse document frequency of each of them; the last: of all other items.
+    weights_ : float32 array (n_used, n_machines)
+        What each adds to the score, before it is divided by the length.
+    biases_ : float64 array (n_machines,)
+    labels_ : int64 array (n_present,)
+        Label ids in training; of two only the second has a machine.
+
+    References
+    ----------
+    Spärck Jones 1972 (inverse document frequency); Yu et al. 2011 (the solver, liblinear's).
     """
 
-    KINDS: ClassVar = {
-        "subspaces": "int32 2d",
-        "weights": "float32 3d",
-        "intercepts": "float32 2d",
-    }
+    columns_: Int32
+    squares_: Float64
+    weights_: Float32
+    biases_: Float64
+    labels_: Int64
+    n_labels_: int
+    widths_: tuple[int, int]
 
-    subspaces: Int32
-    weights: Float32
-    intercepts: Float32
+    def __init__(
+        self,
+        *,
+        C: float = 5.0,
+        min_count: int = 2,
+        class_weight: ClassWeight = None,
+        inputs: Inputs = "both",
+        seed: int = 0,
+    ) -> None:
+        if not 0 < C < np.inf or min_count < 1 or inputs not in INPUTS:
+            raise ValueError(
+                f"C = {C}, min_count = {min_count}, inputs = {inputs!r}; give a finite C above 0, "
+                f"a count of at least 1, and one of {', '.join(INPUTS)}."
+            )
+        weights = class_weight.values() if isinstance(class_weight, Mapping) else ()
+        if not all(0 < weight < np.inf for weight in weights):
+            raise ValueError(f"class_weight holds {list(weights)}; give finite weights above 0.")
+        self.C = C
+        self.min_count = min_count
+        self.class_weight = class_weight
+        self.inputs: Inputs = inputs
+        self.seed = seed
 
-    @classmethod
-    def of_scikit_learn(
-        cls, members: Sequence[Any], subspaces: Sequence[Int64], n_labels: int
-    ) -> LinearMembers:
-        """Fitted models with `coef_` and `intercept_`; two labels may share one row of these."""
-        weights = np.zeros((len(members), n_labels, len(subspaces[0])), np.float32)
-        intercepts = np.full((len(members), n_labels), NEVER)
-        for r, member in enumerate(members):
-            learned = member.classes_.astype(int)
-            intercepts[r, learned] = 0
-            scored = learned[-len(member.coef_) :]
-            weights[r, scored], intercepts[r, scored] = member.coef_, member.intercept_
-        return cls(np.array(subspaces, np.int32), weights, intercepts)
+    def fit(
+        self, x: Encoded, y: NDArray[np.integer[Any]], n_labels: int | None = None
+    ) -> LinearClassifier:
+        """Train a machine a label with scikit-learn.
 
-    def predict_proba(self, words: Uint64) -> Float32:
-        """Probabilities, float32 (n, n_labels)."""
-        return _mean_softmax(words, self.subspaces, self.weights, self.intercepts)
+        Parameters
+        ----------
+        x : Encoded
+        y : int array (n,)
+            Label ids, 0 for "no relation".
+        n_labels : int, optional
+            Columns of `predict_proba`; default ``max(y) + 1``.
 
-    def among(self, labels: Int64, n_labels: int) -> LinearMembers:
-        """The same for `n_labels` labels, of which `labels` were learned."""
-        n_members, _, n_own = self.weights.shape
-        weights = np.zeros((n_members, n_labels, n_own), np.float32)
-        intercepts = np.full((n_members, n_labels), NEVER)
-        weights[:, labels], intercepts[:, labels] = self.weights, self.intercepts
-        return LinearMembers(self.subspaces, weights, intercepts)
+        Raises
+        ------
+        ValueError
+            If `y` holds one label only, or labels outside ``0 .. n_labels - 1``, or there are
+            no features, but `inputs` wants some.
+        """
+        self.labels_, self.n_labels_ = checked_targets(y, n_labels)
+        items = x.items(self.inputs)
+        self.widths_ = self._seen(x.widths)
+        counts = np.bincount(items.columns, minlength=items.width)
+        self.columns_ = np.flatnonzero(counts >= self.min_count).astype(np.int32)
+        rarity = np.log((len(y) + 1) / (counts[self.columns_] + 1))
+        self.squares_ = np.append(rarity**2, np.log(len(y) + 1) ** 2)
+        self._place()
+        rows = self._scaled(items, rarity)
+        machines = [self._trained(rows, y, label) for label in self._of_machines()]
+        coefficients = np.array([machine.coef_[0] for machine in machines]).T
+        self.weights_ = (coefficients * rarity[:, None]).astype(np.float32)
+        self.biases_ = np.array([machine.intercept_[0] for machine in machines])
+        return self
 
-    def __len__(self) -> int:
-        return len(self.subspaces)
+    def _scaled(self, items: Features, rarity: Float64) -> Any:
+        """What the solver sees: a sparse matrix (n, n_used) of scikit-learn's kind."""
+        from scipy.sparse import csr_array
 
-    @property
-    def n_labels(self) -> int:
-        """Labels that are told apart."""
-        return int(self.intercepts.shape[1])
+        squares = np.full(items.width, self.squares_[-1])
+        squares[self.columns_] = self.squares_[:-1]
+        starts = np.append(0, np.cumsum(squares[items.columns]))[items.offsets]
+        lengths = np.sqrt(np.diff(starts))
+        slots = self._slots[items.columns]
+        kept = slots >= 0
+        rows = np.repeat(np.arange(len(items)), np.diff(items.offsets))[kept]
+        values = rarity[slots[kept]] / np.maximum(lengths[rows], 1e-12)
+        offsets = np.searchsorted(rows, np.arange(len(items) + 1)).astype(np.int32)
+        return csr_array((values, slots[kept], offsets), shape=(len(items), len(rarity)))
 
-    def fits(self, n_bits: int) -> bool:
-        """Whether the arrays agree, are finite and look at `n_bits` bits alone."""
-        n_members, n_own = self.subspaces.shape
-        n_labels = self.intercepts.shape[1]
+    def _trained(self, rows: Any, y: NDArray[np.integer[Any]], label: int) -> Any:
+        from sklearn.linear_model import LogisticRegression
+
+        weight = self.class_weight
+        if isinstance(weight, Mapping):
+            each = np.array([weight.get(int(k), 1.0) for k in range(self.n_labels_)])[y]
+            weight = None
+        else:
+            each = np.ones(len(y))
+        machine = LogisticRegression(
+            C=self.C,
+            solver="liblinear",
+            dual=True,
+            class_weight=weight,
+            random_state=self.seed,
+            max_iter=MAX_ROUNDS,
+        )
+        return machine.fit(rows, y == label, sample_weight=each)
+
+    def _of_machines(self) -> Int64:
+        """The labels that have a machine: each, but of two only the second."""
+        return self.labels_[1:] if len(self.labels_) == 2 else self.labels_
+
+    def _seen(self, widths: tuple[int, int]) -> tuple[int, int]:
+        """Those of the two that `inputs` ask for, else 0."""
+        bits, features = widths
+        return bits * (self.inputs != "features"), features * (self.inputs != "codes")
+
+    def _place(self) -> None:
+        """Row of `weights_` of each item, -1: none."""
+        self._slots = np.full(sum(self.widths_), -1, np.int32)
+        self._slots[self.columns_] = np.arange(len(self.columns_), dtype=np.int32)
+
+    def predict_proba(self, x: Encoded) -> Float32:
+        """Probabilities, float32 (n, n_labels); column 0 is "no relation".
+
+        Raises
+        ------
+        ValueError
+            If candidates have other bits or features than in training.
+        """
+        self._check_fitted()
+        if self._seen(x.widths) != self.widths_:
+            raise ValueError(
+                f"candidates have {x.widths} bits and features, but training had {self.widths_} "
+                "(0: not looked at); use the hashing and the features that this classifier was "
+                "trained with."
+            )
+        items = x.items(self.inputs)
+        p = _probabilities(
+            items.columns, items.offsets, self._slots, self.squares_, self.weights_, self.biases_
+        )
+        out = np.zeros((len(x), self.n_labels_), np.float32)
+        out[:, self.labels_] = np.stack([1 - p[:, 0], p[:, 0]], axis=1) if p.shape[1] == 1 else p
+        return out
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything that `predict_proba` needs but the settings, as arrays."""
+        self._check_fitted()
+        return {
+            "columns": self.columns_,
+            "squares": self.squares_,
+            "weights": self.weights_,
+            "biases": self.biases_,
+            "labels": self.labels_,
+            "n_labels": np.array(self.n_labels_, np.int64),
+            "widths": np.array(self.widths_, np.int64),
+        }
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "weights_"):
+            raise ValueError("this classifier has no weights, one an item expected; call fit().")
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> LinearClassifier:
+        """Take over the arrays of `state`.
+
+        Raises
+        ------
+        ValueError
+            If one is missing or added, or they do not describe machines of these settings.
+        """
+        arrays = {name: np.asarray(state.get(name), order="C") for name in {**KINDS, **state}}
+        found = {name: f"{array.dtype} {array.ndim}d" for name, array in arrays.items()}
+        if found != KINDS or not self._are_consistent(**arrays):
+            raise ValueError(
+                f"the stored machines have {found}, but consistent ones have {KINDS}; the file is "
+                "damaged, train again."
+            )
+        bits, features = arrays["widths"].tolist()
+        self.widths_, self.n_labels_ = (bits, features), int(arrays["n_labels"])
+        self.columns_, self.squares_ = arrays["columns"], arrays["squares"]
+        self.weights_, self.biases_ = arrays["weights"], arrays["biases"]
+        self.labels_ = arrays["labels"]
+        self._place()
+        return self
+
+    def _are_consistent(
+        self,
+        columns: Int32,
+        squares: Float64,
+        weights: Float32,
+        biases: Float64,
+        labels: Int64,
+        n_labels: Int64,
+        widths: Int64,
+    ) -> bool:
+        """Labels and columns rise within bounds, and all arrays agree and are finite."""
+        if widths.shape != (2,) or not ((widths >= 0) & (widths < 2**30)).all():
+            return False
+        bits, features = widths.tolist()
+        ends = np.concatenate([[-1], columns, [bits + features]])
+        n_machines = len(labels) - (len(labels) == 2)
         return bool(
-            self.weights.shape == (n_members, n_labels, n_own)
-            and self.intercepts.shape == (n_members, n_labels)
-            and n_labels > 0
-            and ((self.subspaces >= 0) & (self.subspaces < n_bits)).all()
-            and np.isfinite(self.weights).all()
-            and np.isfinite(self.intercepts).all()
+            self._seen((bits, features)) == (bits, features)
+            and (np.diff(ends) > 0).all()
+            and squares.shape == (len(columns) + 1,)
+            and weights.shape == (len(columns), n_machines)
+            and biases.shape == (n_machines,)
+            and len(labels) >= 2
+            and (np.diff(labels) > 0).all()
+            and 0 <= labels[0] <= labels[-1] < n_labels
+            and all(np.isfinite(array).all() for array in (squares, weights, biases))
+            and (squares >= 0).all()
         )
 
 
 @compiled
-def _mean_softmax(
-    words: Uint64, subspaces: Int32, weights: Float32, intercepts: Float32
+def _probabilities(
+    columns: Int32,
+    offsets: Int64,
+    slots: Int32,
+    squares: Float64,
+    weights: Float32,
+    biases: Float64,
 ) -> Float32:
-    n, (n_members, n_labels, n_own) = len(words), weights.shape
-    total, scores = np.zeros((n, n_labels), np.float64), np.empty(n_labels, np.float64)
-    for r in range(n_members):
-        for i in range(n):
-            scores[:] = intercepts[r]
-            for j in range(n_own):
-                bit = np.uint64(subspaces[r, j])
-                if (words[i, bit >> np.uint64(6)] >> (bit & np.uint64(63))) & np.uint64(1):
-                    for k in range(n_labels):
-                        scores[k] += weights[r, k, j]
-            odds = np.exp(scores - scores.max())
-            total[i] += odds / odds.sum()
-    mean: Float32 = (total / n_members).astype(np.float32)
-    return mean
+    """Logistic probability of each machine, divided by their sum if there are several."""
+    n, n_machines = len(offsets) - 1, len(biases)
+    out, scores = np.empty((n, n_machines), np.float32), np.empty(n_machines, np.float64)
+    for i in range(n):
+        scores[:] = 0.0
+        length = 0.0
+        for column in columns[offsets[i] : offsets[i + 1]]:
+            slot = slots[column]
+            length += squares[slot]  # -1: the last one, of items without weights
+            if slot >= 0:
+                for k in range(n_machines):
+                    scores[k] += weights[slot, k]
+        scale = 1.0 / np.sqrt(length) if length > 0 else 0.0
+        total = 0.0
+        for k in range(n_machines):
+            scores[k] = 1.0 / (1.0 + np.exp(-(scores[k] * scale + biases[k])))
+            total += scores[k]
+        for k in range(n_machines):
+            out[i, k] = scores[k] / total if n_machines > 1 else scores[k]
+    return out

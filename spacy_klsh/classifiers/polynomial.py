@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from ..hashing.features import Features
 from ..structures import Float32, Int64
+from .bit_ensemble import ClassWeight
 from .encoded import INPUTS, Encoded, Inputs
 from .item_sets import ItemSets
 from .kernel_machine import Unsigned, common_items, largest_alphas, train_machines
 from .platt import fit_platt, platt
-from .ensemble import ClassWeight
 from .support_examples import InvertedIndex, SupportExamples
+from .targets import checked_targets
 
 Float64 = NDArray[np.float64]
 Method = Literal["basic", "index", "expansion"]
@@ -145,17 +146,8 @@ class PolynomialClassifier:
             If `y` holds one label only, or labels outside ``0 .. n_labels - 1``, or there are
             no features, no item sets or more than `max_sets`.
         """
-        labels = np.unique(y)
-        if len(labels) < 2:
-            raise ValueError(
-                f"all {len(y)} training candidates have one label (ids {labels.tolist()}); at "
-                "least two are needed, so annotate relations and unrelated pairs."
-            )
-        n_labels = int(labels[-1]) + 1 if n_labels is None else n_labels
-        if labels[0] < 0 or labels[-1] >= n_labels:
-            raise ValueError(f"labels {labels.tolist()} exceed 0..{n_labels - 1}; set n_labels.")
+        self.labels_, self.n_labels_ = checked_targets(y, n_labels)
         items = x.items(self.inputs)
-        self.labels_, self.n_labels_ = labels.astype(np.int64), n_labels
         self.widths_ = self._seen(x.widths)
         common = common_items(items)
         support, self.biases_ = self._trained(items, common, y, np.arange(len(y)))

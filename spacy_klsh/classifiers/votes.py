@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..compiled import compiled
 from ..hashing.codes import Codes
 from ..structures import Float32, Int32, Int64
+from .targets import checked_targets
 
 Float64 = NDArray[np.float64]
 Weights = Literal["uniform", "distance"]
@@ -56,15 +57,7 @@ class LabelledCodes:
         ValueError
             If `y` holds one label only, or labels outside ``0 .. n_labels - 1``.
         """
-        labels = np.unique(y)
-        if len(labels) < 2:
-            raise ValueError(
-                f"all {len(y)} training candidates have one label (ids {labels.tolist()}); at "
-                "least two are needed, so annotate relations and unrelated pairs."
-            )
-        n_labels = int(labels[-1]) + 1 if n_labels is None else n_labels
-        if labels[0] < 0 or labels[-1] >= n_labels:
-            raise ValueError(f"labels {labels.tolist()} exceed 0..{n_labels - 1}; set n_labels.")
+        _, n_labels = checked_targets(y, n_labels)
         _, first = np.unique(places, return_index=True)
         counts = np.zeros((len(first), n_labels), np.int32)
         np.add.at(counts, (places, y), 1)

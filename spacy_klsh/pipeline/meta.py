@@ -87,7 +87,7 @@ def _described(thing: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
         if not name.startswith("_") and name not in leave_out
     ]
     values = {name: getattr(thing, name) for name in names}
-    content = json.dumps({"class": type(thing).__name__, **values}, default=repr)
+    content = json.dumps({"class": type(thing).__name__, **values}, default=_described)
     described: dict[str, Any] = json.loads(content)
     return described
 

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from spacy_klsh.classifiers.encoded import Encoded
 from spacy_klsh.classifiers.forest import Forest
-from spacy_klsh.classifiers.linear import LinearMembers
+from spacy_klsh.classifiers.linear_members import LinearMembers
 from spacy_klsh.classifiers.subspace import SubspaceClassifier
 from spacy_klsh.hashing.codes import Codes
 

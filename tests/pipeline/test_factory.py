@@ -8,7 +8,7 @@ from spacy.language import Language
 from spacy.util import registry
 
 from spacy_klsh import RelationExtractor, SubsequenceKernel
-from spacy_klsh.pipeline import factory
+from spacy_klsh.pipeline import classifier_makers, factory
 from spacy_klsh.pipeline.scoring import score_relations
 
 MAKERS = [
@@ -16,15 +16,15 @@ MAKERS = [
     ("misc", "spacy-klsh.views.v1", factory.make_views),
     ("misc", "spacy-klsh.subsequence_kernel.v1", factory.make_subsequence_kernel),
     ("misc", "spacy-klsh.klsh.v1", factory.make_klsh),
-    ("misc", "spacy-klsh.subspace.v1", factory.make_subspace),
+    ("misc", "spacy-klsh.subspace.v1", classifier_makers.make_subspace),
     ("scorers", "spacy-klsh.relation_scorer.v1", factory.make_relation_scorer),
     ("readers", "spacy-klsh.RelationCorpus.v1", factory.make_relation_corpus),
     ("misc", "spacy-klsh.role_candidates.v1", factory.make_role_candidates),
-    ("misc", "spacy-klsh.hamming_knn.v1", factory.make_hamming_knn),
-    ("misc", "spacy-klsh.klsh_knn.v1", factory.make_klsh_knn),
-    ("misc", "spacy-klsh.logistic.v1", factory.make_logistic),
-    ("misc", "spacy-klsh.extra_trees.v1", factory.make_extra_trees),
-    ("misc", "spacy-klsh.polynomial.v1", factory.make_polynomial),
+    ("misc", "spacy-klsh.hamming_knn.v1", classifier_makers.make_hamming_knn),
+    ("misc", "spacy-klsh.klsh_knn.v1", classifier_makers.make_klsh_knn),
+    ("misc", "spacy-klsh.logistic.v1", classifier_makers.make_logistic),
+    ("misc", "spacy-klsh.extra_trees.v1", classifier_makers.make_extra_trees),
+    ("misc", "spacy-klsh.polynomial.v1", classifier_makers.make_polynomial),
 ]
 
 
@@ -96,7 +96,7 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             {"family": "rmm", "n_references": 9, "n_bits": 8, "subset_size": 3},
         ),
         (
-            lambda **s: factory.make_subspace(**s)(seed=0),
+            lambda **s: classifier_makers.make_subspace(**s)(seed=0),
             {
                 "n_members": 3,
                 "bits_per_member": None,
@@ -106,9 +106,9 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
                 "n_features_kept": 7,
             },
         ),
-        (lambda **s: factory.make_subspace(**s)(seed=0), {"base": "a classifier"}),
+        (lambda **s: classifier_makers.make_subspace(**s)(seed=0), {"base": "a classifier"}),
         (
-            lambda **s: factory.make_extra_trees(**s)(seed=0),
+            lambda **s: classifier_makers.make_extra_trees(**s)(seed=0),
             {
                 "n_trees": 3,
                 "bits_per_split": 4,
@@ -119,15 +119,15 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
         (
-            lambda C, **s: factory.make_logistic(strength=C, **s),
+            lambda C, **s: classifier_makers.make_logistic(strength=C, **s),
             {"C": 0.5, "class_weight": "balanced"},
         ),
         (
-            lambda **s: factory.make_hamming_knn(**s)(seed=0),
+            lambda **s: classifier_makers.make_hamming_knn(**s)(seed=0),
             {"k": 3, "weights": "distance", "index": "faiss", "smoothing": 0.5},
         ),
         (
-            lambda **s: factory.make_klsh_knn(**s)(seed=0),
+            lambda **s: classifier_makers.make_klsh_knn(**s)(seed=0),
             {
                 "k": 3,
                 "n_tables": 2,
@@ -138,7 +138,7 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
         (
-            lambda **s: factory.make_polynomial(**s)(seed=0),
+            lambda **s: classifier_makers.make_polynomial(**s)(seed=0),
             {
                 "degree": 3,
                 "C": 0.5,

@@ -1,0 +1,37 @@
+"""What every classifier asks of its targets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..structures import Int64
+
+
+def checked_targets(y: NDArray[np.integer[Any]], n_labels: int | None) -> tuple[Int64, int]:
+    """The label ids that occur, rising, and the number of all labels.
+
+    Parameters
+    ----------
+    y : int array (n,)
+        Label ids, 0 for "no relation".
+    n_labels : int, optional
+        Default ``max(y) + 1``.
+
+    Raises
+    ------
+    ValueError
+        If `y` holds one label only, or labels outside ``0 .. n_labels - 1``.
+    """
+    labels = np.unique(y).astype(np.int64)
+    if len(labels) < 2:
+        raise ValueError(
+            f"all {len(y)} training candidates have one label (ids {labels.tolist()}); at "
+            "least two are needed, so annotate relations and unrelated pairs."
+        )
+    n_labels = int(labels[-1]) + 1 if n_labels is None else n_labels
+    if labels[0] < 0 or labels[-1] >= n_labels:
+        raise ValueError(f"labels {labels.tolist()} exceed 0..{n_labels - 1}; set n_labels.")
+    return labels, n_labels
