@@ -161,3 +161,20 @@ def hamming(x, y):
 def same_bits(a, b):
     """Equal in type, shape and every bit: tells -0.0 from 0.0, which == does not."""
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def platt_probability(score, a, b):
+    z = a * score + b
+    return math.exp(-z) / (1 + math.exp(-z)) if z > 0 else 1 / (1 + math.exp(z))
+
+
+def smoothed_cross_entropy(points, a, b):
+    """Loss of Platt's sigmoid on (score, truth) points."""
+    n_true = sum(true for _, true in points)
+    n_false, loss = len(points) - n_true, 0.0
+    for score, true in points:
+        target = (n_true + 1) / (n_true + 2) if true else 1 / (n_false + 2)
+        z = a * score + b
+        softplus = max(z, 0) + math.log1p(math.exp(-abs(z)))  # -log p; -log(1 - p) is that - z
+        loss += target * softplus + (1 - target) * (softplus - z)
+    return loss
