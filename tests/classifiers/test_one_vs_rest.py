@@ -58,7 +58,10 @@ def test_a_saved_one_answers_the_same(fitted):
         (lambda s: s.update({"x": s["0/nodes"]}), "array 'x'"),
         (lambda s: s.update({"00/nodes": s["0/nodes"]}), "array '00/nodes'"),
         (lambda s: s.pop("1/nodes"), "the file is damaged"),
-        (lambda s: s.update({"1/n_bits": np.array(41)}), "reads .41, 0. bits and features, but the first .40, 0."),
+        (
+            lambda s: s.update({"1/n_bits": np.array(41)}),
+            "reads .41, 0. bits and features, but the first .40, 0.",
+        ),
         (lambda s: s.update({"3/n_bits": s["0/n_bits"]}), "the file is damaged"),
     ],
 )
