@@ -19,6 +19,7 @@ NO_PAIRS: List[List[str]] = []  # noqa: UP006
 PATH_ONLY = ["path"]
 LEMMA = ["lemma"]
 NO_LABELS: List[str] = []  # noqa: UP006
+NO_HIERARCHY: Dict[str, str] = {}  # noqa: UP006
 
 DEFAULT_CONFIG = {
     "attr": "relations",
@@ -75,6 +76,7 @@ def make_klsh_relations(
 ) -> Any:
     """Build the pipeline component, see `spacy_klsh.pipeline.component`."""
     from .component import RelationExtractor
+    from .updating import OnlineRelationExtractor
 
     for other, pipe in nlp.components:
         if isinstance(pipe, RelationExtractor) and pipe.attr == attr:
@@ -82,7 +84,8 @@ def make_klsh_relations(
                 f"{other!r} writes to doc._.{attr} already and {name!r} would replace it; give "
                 "each component an attr of its own."
             )
-    return RelationExtractor(
+    is_online = hasattr(classifier(seed=seed), "update")
+    return (OnlineRelationExtractor if is_online else RelationExtractor)(
         nlp.vocab,
         name,
         attr=attr,
@@ -236,6 +239,29 @@ def make_subspace(
         "class_weight": class_weight,
     }
     return partial(SubspaceClassifier, **settings)  # type: ignore[arg-type]
+
+
+@registry.misc("spacy-klsh.perceptron.v1")
+def make_perceptron(
+    strategy: str = "flat",
+    hierarchy: Dict[str, str] | str = NO_HIERARCHY,  # noqa: UP006
+    max_passes: int = 10,
+    n_averaged: int = 5,
+    n_replicates: int = 10,
+    inputs: str = "both",
+) -> Maker:
+    """Perceptrons without their seed, see `spacy_klsh.classifiers.perceptron`."""
+    from ..classifiers.perceptron import PerceptronClassifier
+
+    settings = {
+        "strategy": strategy,
+        "hierarchy": hierarchy,
+        "max_passes": max_passes,
+        "n_averaged": n_averaged,
+        "n_replicates": n_replicates,
+        "inputs": inputs,
+    }
+    return partial(PerceptronClassifier, **settings)  # type: ignore[arg-type]
 
 
 @registry.scorers("spacy-klsh.relation_scorer.v1")

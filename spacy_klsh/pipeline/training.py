@@ -17,6 +17,7 @@ from ..classifiers.encoded import Encoded
 from ..structures import Float32, Int64, Views
 from .candidates import Candidates
 from .comparison import extract, judge
+from .hierarchies import arrange
 from .labels import Bool, LabelScheme, Lost
 from .readers import give_entities
 from .relations import Record, read_records
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 N_FOLDS = 5
+EVEN_CHANCE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +82,7 @@ def train(component: RelationExtractor, examples: Sequence[Example], nlp: Langua
     component.hashing.fit(data.views)
     encoded = Encoded(component.hashing.transform(data.views), None, data.views)
     with parallel_config("threading", n_jobs=-1):  # the same trees for any number
-        component.classifier = fit_classifier(component, encoded, data.y)
+        component.classifier = fit_classifier(component, encoded, data.y, data.scheme)
         thresholds = _thresholds(component, encoded, data)
     names = np.array([label for label, _ in data.scheme.classes[1:]], dtype=object)
     component.reference_labels = [
@@ -103,7 +105,14 @@ def train(component: RelationExtractor, examples: Sequence[Example], nlp: Langua
 def _thresholds(component: RelationExtractor, x: Encoded, data: TrainingSet) -> dict[str, float]:
     if component.threshold is not None:
         return dict.fromkeys(data.scheme.labels, component.threshold)
+    if learns_later(component):
+        return dict.fromkeys(data.scheme.labels, EVEN_CHANCE)
     return choose_thresholds(data.scheme, out_of_fold(component, x, data), data.y, data.lost_gold)
+
+
+def learns_later(component: RelationExtractor) -> bool:
+    """Whether the config leaves all learning to ``nlp.update``."""
+    return getattr(component.make_classifier(seed=component.seed), "max_passes", None) == 0
 
 
 def collect(
@@ -116,7 +125,7 @@ def collect(
     scheme = replace(component.scheme, labels=tuple(labels))
     offered = [component.candidates(doc, ordered=scheme.ordered) for doc in docs]
     candidates, views = extract(component, docs, offered)
-    y, lost_gold = _targets(scheme, candidates, gold)
+    y, lost_gold = targets(scheme, candidates, gold)
     data = TrainingSet(
         candidates=candidates,
         views=views,
@@ -131,7 +140,7 @@ def collect(
     return data
 
 
-def _targets(
+def targets(
     scheme: LabelScheme, candidates: Sequence[Candidates], gold: Sequence[Sequence[Record]]
 ) -> tuple[Bool, Lost]:
     """`LabelScheme.targets` of many Docs, one behind the other."""
@@ -189,10 +198,11 @@ def _check_classes(data: TrainingSet, n_docs: int, n_gold: int) -> None:
         )
 
 
-def fit_classifier(component: RelationExtractor, x: Encoded, y: Bool) -> Any:
-    """A new classifier, trained; `y` is bool (n, n_classes)."""
+def fit_classifier(component: RelationExtractor, x: Encoded, y: Bool, scheme: LabelScheme) -> Any:
+    """A new classifier, trained; `y` is bool (n, n_classes) with the classes of `scheme`."""
     classifier = component.new_classifier()
-    if component.scheme.exclusive:
+    arrange(classifier, scheme)
+    if scheme.exclusive:
         return classifier.fit(x, y.argmax(axis=1), y.shape[1])
     return classifier.fit(x, y)
 
@@ -213,7 +223,7 @@ def out_of_fold(component: RelationExtractor, x: Encoded, data: TrainingSet) -> 
     for fold in np.unique(folds):
         held_out = folds == fold
         if len(np.unique(data.y[~held_out], axis=0)) > 1:
-            model = fit_classifier(component, x[~held_out], data.y[~held_out])
+            model = fit_classifier(component, x[~held_out], data.y[~held_out], data.scheme)
             probabilities[held_out] = model.predict_proba(x[held_out])
     return probabilities
 
@@ -242,5 +252,5 @@ def thresholds_for(component: RelationExtractor, examples: Iterable[Example]) ->
             "DocBin(store_user_data=True) or `spacy-klsh convert`."
         )
     candidates, views = judge(component, [example.predicted for example in examples])
-    y, lost_gold = _targets(scheme, candidates, gold)
+    y, lost_gold = targets(scheme, candidates, gold)
     return choose_thresholds(scheme, component.probabilities(views), y, lost_gold)

@@ -20,6 +20,7 @@ MAKERS = [
     ("scorers", "spacy-klsh.relation_scorer.v1", factory.make_relation_scorer),
     ("readers", "spacy-klsh.RelationCorpus.v1", factory.make_relation_corpus),
     ("misc", "spacy-klsh.role_candidates.v1", factory.make_role_candidates),
+    ("misc", "spacy-klsh.perceptron.v1", factory.make_perceptron),
 ]
 
 
@@ -100,6 +101,17 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
         (
+            lambda **s: factory.make_perceptron(**s)(seed=0),
+            {
+                "strategy": "given",
+                "hierarchy": {"A": "B"},
+                "max_passes": 7,
+                "n_averaged": 3,
+                "n_replicates": 2,
+                "inputs": "codes",
+            },
+        ),
+        (
             factory.make_relation_corpus,
             {
                 "path": "a.spacy",
@@ -110,7 +122,16 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
     ],
-    ids=["candidates", "role candidates", "views", "kernel", "hashing", "classifier", "reader"],
+    ids=[
+        "candidates",
+        "role candidates",
+        "views",
+        "kernel",
+        "hashing",
+        "classifier",
+        "perceptron",
+        "reader",
+    ],
 )
 def test_makers_pass_every_setting_on(maker, settings):
     made = maker(**settings)
