@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ..hashing.features import Features
 from ..structures import Float32
 from .averaged import Averaged, Float64, Int8, Passes, are_weights, bagged, outputs
-from .calibration import Calibration, belongs
 from .encoded import INPUTS, Encoded, Inputs
 from .hierarchy import Tree, flat, given, joined, members
+from .sigmoids import Sigmoids, belongs
 
 Bool = NDArray[np.bool_]
 Strategy = Literal["flat", "given", "lowest", "all"]
@@ -25,8 +25,8 @@ WEIGHTS = {
     "drift": "float64 2d",
     "n_states": "int64 0d",
 }
-CALIBRATION = {"sigmoids": "float64 2d", "outputs": "float32 2d", "targets": "int32 1d"}
-KINDS = {"widths": "int64 1d", **WEIGHTS, **CALIBRATION}
+SIGMOIDS = {"curves": "float64 2d", "outputs": "float32 2d", "targets": "int32 1d"}
+KINDS = {"widths": "int64 1d", **WEIGHTS, **SIGMOIDS}
 
 
 class PerceptronClassifier:
@@ -70,7 +70,7 @@ class PerceptronClassifier:
     Attributes
     ----------
     weights_ : Averaged
-    calibration_ : Calibration
+    sigmoids_ : Sigmoids
     widths_ : (int, int)
         Bits and features that it looks at.
 
@@ -80,7 +80,7 @@ class PerceptronClassifier:
     """
 
     weights_: Averaged
-    calibration_: Calibration
+    sigmoids_: Sigmoids
     widths_: tuple[int, int]
 
     def __init__(
@@ -123,7 +123,7 @@ class PerceptronClassifier:
     @property
     def n_labels_(self) -> int:
         """Columns of `predict_proba`."""
-        return max(2, len(self.calibration_.sigmoids))
+        return max(2, len(self.sigmoids_.curves))
 
     def arrange(self, names: Sequence[str], above: Mapping[str, str]) -> None:
         """Let `fit` use the hierarchy `above` for label ids with these names."""
@@ -166,9 +166,9 @@ class PerceptronClassifier:
             0.0,
             min(len(y), WORTH) if self.max_passes else 0,
         )
-        self.calibration_ = Calibration.of(left_out[unseen, :n_classes], y[unseen], self.seed)
+        self.sigmoids_ = Sigmoids.of(left_out[unseen, :n_classes], y[unseen], self.seed)
         if not self.max_passes:
-            self.calibration_ = self.calibration_.forgotten()
+            self.sigmoids_ = self.sigmoids_.forgotten()
         return self
 
     def _start(self, n_labels: int) -> Tree:
@@ -202,13 +202,13 @@ class PerceptronClassifier:
         if not len(y):
             return 0
         found = outputs(items, self.weights_.mean)
-        self.calibration_ = self.calibration_.after(found, y)
+        self.sigmoids_ = self.sigmoids_.after(found, y)
         return self.weights_.learn(items, _signs(belongs(y, found.shape[1]).T))
 
     def predict_proba(self, x: Encoded) -> Float32:
         """Probabilities, float32 (n, n_labels); column 0 is "no relation"."""
         self._check_fitted()
-        return self.calibration_.probabilities(outputs(self._items(x), self.weights_.mean))
+        return self.sigmoids_.probabilities(outputs(self._items(x), self.weights_.mean))
 
     def _looked_at(self, widths: tuple[int, int]) -> tuple[int, int]:
         """The same widths; 0 for what `inputs` leaves out."""
@@ -234,9 +234,9 @@ class PerceptronClassifier:
         return {
             "widths": np.array(self.widths_, np.int64),
             **self.weights_.state(),
-            "sigmoids": self.calibration_.sigmoids,
-            "outputs": self.calibration_.outputs,
-            "targets": self.calibration_.targets,
+            "curves": self.sigmoids_.curves,
+            "outputs": self.sigmoids_.outputs,
+            "targets": self.sigmoids_.targets,
         }
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> PerceptronClassifier:
@@ -256,7 +256,7 @@ class PerceptronClassifier:
             )
         bits, features = arrays["widths"].tolist()
         self.weights_ = Averaged.spread(bits + features, *(arrays[name] for name in WEIGHTS))
-        self.calibration_ = Calibration(*(arrays[name] for name in CALIBRATION))
+        self.sigmoids_ = Sigmoids(*(arrays[name] for name in SIGMOIDS))
         self.widths_ = bits, features
         return self
 
@@ -267,9 +267,7 @@ class PerceptronClassifier:
             and min(widths) >= 0
             and self._looked_at(widths) == widths
             and are_weights(sum(widths), *(arrays[name] for name in WEIGHTS))
-            and Calibration(*(arrays[name] for name in CALIBRATION)).is_sound(
-                len(arrays["current"])
-            )
+            and Sigmoids(*(arrays[name] for name in SIGMOIDS)).is_sound(len(arrays["current"]))
         )
 
 

@@ -179,18 +179,18 @@ def test_updates_are_steps_of_the_slow_twin():
 
 def test_the_sigmoids_are_refitted_to_outputs_from_before_the_update():
     model, (x, y) = fitted(), problem(30, seed=3)
-    weights, old = model.weights_.mean.copy(), model.calibration_
+    weights, old = model.weights_.mean.copy(), model.sigmoids_
     model.update(x, y)
     expected = x.features.dense() @ weights[:, :-1].T + weights[:, -1]
-    np.testing.assert_allclose(model.calibration_.outputs[-30:], expected, rtol=1e-4, atol=1e-4)
-    assert (model.calibration_.targets[-30:] == y).all()
-    assert (model.calibration_.sigmoids != old.sigmoids).all()
+    np.testing.assert_allclose(model.sigmoids_.outputs[-30:], expected, rtol=1e-4, atol=1e-4)
+    assert (model.sigmoids_.targets[-30:] == y).all()
+    assert (model.sigmoids_.curves != old.curves).all()
 
 
 def test_nothing_learned_at_first_leaves_all_to_updates():
     x, y = problem(400)
     model = classifier(max_passes=0, n_averaged=5).fit(x, y, 5)
-    assert not model.weights_.mean.any() and not len(model.calibration_.targets)
+    assert not model.weights_.mean.any() and not len(model.sigmoids_.targets)
     shares = np.bincount(y, minlength=5) / 400
     np.testing.assert_allclose(model.predict_proba(x[:3]), np.tile(shares, (3, 1)), atol=0.03)
     model.update(x[:0], y[:0])
@@ -328,7 +328,7 @@ def by_hand():
         "current": np.array([[1.0, -1.0], [2.0, 0.0], [3.0, 0.0]], np.float32),
         "drift": np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]),
         "n_states": np.array(2),
-        "sigmoids": np.array([[-1.0, 0.0]] * 3),
+        "curves": np.array([[-1.0, 0.0]] * 3),
         "outputs": np.zeros((2, 3), np.float32),
         "targets": np.array([0, 2], np.int32),
     }
@@ -352,7 +352,7 @@ def test_weights_by_hand():
         *(("current", (0, 0), value) for value in (np.nan, np.inf, -np.inf, 3e38)),
         *(("drift", (0, 0), value) for value in (np.nan, np.inf, -1e200)),
         *(("n_states", (), n) for n in (0, -1, 2**63 - 1)),
-        *(("sigmoids", (0, 1), value) for value in (np.nan, np.inf)),
+        *(("curves", (0, 1), value) for value in (np.nan, np.inf)),
         *(("targets", 0, label) for label in (3, -1)),
     ],
 )

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from spacy_klsh.classifiers.calibration import MEMORY, Calibration, belongs
 from spacy_klsh.classifiers.platt import fit_platt, platt
+from spacy_klsh.classifiers.sigmoids import MEMORY, Sigmoids, belongs
 
 
 def problem(n=300, n_classes=4, seed=0):
@@ -23,59 +23,59 @@ def test_class_0_is_any_label_and_the_others_are_one():
 @pytest.mark.parametrize("n_classes", [1, 3, 4])
 def test_probabilities_are_scaled_sigmoids(n_classes):
     outputs, y = problem(n_classes=n_classes)
-    calibration = Calibration.of(outputs, y, 0)
+    fitted = Sigmoids.of(outputs, y, 0)
     each = []
     for k, true in enumerate([y > 0, *(y == label for label in range(1, n_classes))]):
         a, b = fit_platt(outputs[:, k].copy(), true)
-        assert calibration.sigmoids[k].tolist() == [a, b]
+        assert fitted.curves[k].tolist() == [a, b]
         each.append(platt(outputs[:, k].copy(), a, b))
     expected = np.stack([1 - each[0], *(each[1:] or each)], axis=1)
     expected /= expected.sum(axis=1, keepdims=True)
-    found = calibration.probabilities(outputs)
+    found = fitted.probabilities(outputs)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_rows_do_not_depend_on_others_and_sum_to_1_at_the_ends_of_the_sigmoids():
     outputs, y = problem()
-    calibration = Calibration.of(outputs, y, 0)
-    found = calibration.probabilities(outputs)
+    fitted = Sigmoids.of(outputs, y, 0)
+    found = fitted.probabilities(outputs)
     for i in (0, 7, 299):
-        assert calibration.probabilities(outputs[i : i + 1]).tobytes() == found[i].tobytes()
+        assert fitted.probabilities(outputs[i : i + 1]).tobytes() == found[i].tobytes()
     far = np.array([[1e9, -1e9, -1e9, -1e9], [-1e9, -1e9, -1e9, -1e9], [1e9, -1e9, 1e9, -1e9]])
-    found = calibration.probabilities(far)
+    found = fitted.probabilities(far)
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-6)
     assert found[1, 0] == found[2, 2] == 1
 
 
 def test_new_outputs_push_out_the_oldest():
     outputs, y = problem(n=MEMORY + 50)
-    first = Calibration.of(outputs[:40], y[:40], 0)
+    first = Sigmoids.of(outputs[:40], y[:40], 0)
     later = first.after(outputs[40:90], y[40:90])
     assert sorted(later.outputs[:40, 0]) == sorted(outputs[:40, 0].astype(np.float32))
     assert (later.outputs[40:] == outputs[40:90].astype(np.float32)).all()
     assert (later.targets[40:] == y[40:90]).all() and len(first.targets) == 40
     full = later.after(outputs, y)
     assert (full.outputs == outputs[-MEMORY:].astype(np.float32)).all()
-    fresh = Calibration.of(full.outputs.astype(np.float64), full.targets, 0)
-    assert full.sigmoids.tobytes() == fresh.sigmoids.tobytes()
-    assert len(Calibration.of(outputs, y, 0).targets) == MEMORY
+    fresh = Sigmoids.of(full.outputs.astype(np.float64), full.targets, 0)
+    assert full.curves.tobytes() == fresh.curves.tobytes()
+    assert len(Sigmoids.of(outputs, y, 0).targets) == MEMORY
 
 
 def test_what_is_forgotten_changes_no_probability():
     outputs, y = problem()
-    calibration = Calibration.of(outputs, y, 0)
-    bare = calibration.forgotten()
+    fitted = Sigmoids.of(outputs, y, 0)
+    bare = fitted.forgotten()
     assert len(bare.targets) == len(bare.outputs) == 0
-    assert (bare.probabilities(outputs) == calibration.probabilities(outputs)).all()
+    assert (bare.probabilities(outputs) == fitted.probabilities(outputs)).all()
 
 
 @pytest.mark.parametrize(
     ("name", "damaged"),
     [
-        ("sigmoids", np.zeros((3, 2))),
-        ("sigmoids", np.zeros((4, 1))),
-        ("sigmoids", np.full((4, 2), np.nan)),
+        ("curves", np.zeros((3, 2))),
+        ("curves", np.zeros((4, 1))),
+        ("curves", np.full((4, 2), np.nan)),
         ("outputs", np.zeros((300, 3), np.float32)),
         ("outputs", np.zeros((299, 4), np.float32)),
         ("outputs", np.full((300, 4), np.inf, np.float32)),
@@ -84,14 +84,14 @@ def test_what_is_forgotten_changes_no_probability():
     ],
 )
 def test_what_does_not_fit_together_is_not_sound(name, damaged):
-    calibration = Calibration.of(*problem(), 0)
-    arrays = {part: getattr(calibration, part) for part in ("sigmoids", "outputs", "targets")}
-    assert calibration.is_sound(4) and not calibration.is_sound(5)
-    assert not Calibration(**{**arrays, name: damaged}).is_sound(4)
+    fitted = Sigmoids.of(*problem(), 0)
+    arrays = {part: getattr(fitted, part) for part in ("curves", "outputs", "targets")}
+    assert fitted.is_sound(4) and not fitted.is_sound(5)
+    assert not Sigmoids(**{**arrays, name: damaged}).is_sound(4)
 
 
 def test_more_than_the_memory_is_not_sound():
     outputs, y = problem(n=MEMORY + 1)
-    sigmoids = Calibration.of(outputs, y, 0).sigmoids
+    curves = Sigmoids.of(outputs, y, 0).curves
     whole = outputs.astype(np.float32), y.astype(np.int32)
-    assert not Calibration(sigmoids, *whole).is_sound(4)
+    assert not Sigmoids(curves, *whole).is_sound(4)

@@ -18,14 +18,14 @@ Labels = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Calibration:
+class Sigmoids:
     """A sigmoid for each class, and outputs for unseen candidates that it was fitted to.
 
     Class 0 is "any label", class ``k`` label ``k``; with a single label class 0 stands for it.
 
     Parameters
     ----------
-    sigmoids : float64 array (n_classes, 2)
+    curves : float64 array (n_classes, 2)
         See `spacy_klsh.classifiers.platt`.
     outputs : float32 array (m, n_classes)
         The last ones, `MEMORY` at most.
@@ -33,33 +33,33 @@ class Calibration:
         Their label ids.
     """
 
-    sigmoids: Float64
+    curves: Float64
     outputs: Float32
     targets: Int32
 
     @classmethod
-    def of(cls, outputs: Float64, y: Labels, seed: int) -> Calibration:
+    def of(cls, outputs: Float64, y: Labels, seed: int) -> Sigmoids:
         """Fitted to all `outputs`, float64 (n, n_classes); remembers some of them at random."""
         kept = np.random.default_rng(seed).permutation(len(y))[:MEMORY]
         remembered = outputs[kept].astype(np.float32), y[kept].astype(np.int32)
         return cls(_sigmoids(outputs, y), *remembered)
 
-    def after(self, outputs: Float64, y: Labels) -> Calibration:
+    def after(self, outputs: Float64, y: Labels) -> Sigmoids:
         """Fitted to the last `MEMORY` outputs, with these at the end."""
         last = np.concatenate([self.outputs, outputs.astype(np.float32)])[-MEMORY:]
         targets = np.concatenate([self.targets, y.astype(np.int32)])[-MEMORY:]
-        return Calibration(_sigmoids(last, targets), last, targets)
+        return Sigmoids(_sigmoids(last, targets), last, targets)
 
-    def forgotten(self) -> Calibration:
-        """The same sigmoids, nothing remembered."""
-        return Calibration(self.sigmoids, self.outputs[:0], self.targets[:0])
+    def forgotten(self) -> Sigmoids:
+        """The same curves, nothing remembered."""
+        return Sigmoids(self.curves, self.outputs[:0], self.targets[:0])
 
     def probabilities(self, outputs: Float64) -> Float32:
         """Probabilities of labels, float32 (n, n_labels); a row sums to 1.
 
         Label 0 has what the sigmoid of class 0 leaves, before the row is scaled.
         """
-        columns = zip(np.ascontiguousarray(outputs.T), self.sigmoids, strict=True)
+        columns = zip(np.ascontiguousarray(outputs.T), self.curves, strict=True)
         related, *rows = (platt(column, a, b) for column, (a, b) in columns)
         labels = [np.maximum(row, TINY) for row in (1 - related, *(rows or [related]))]
         total = np.zeros(len(outputs))
@@ -70,11 +70,11 @@ class Calibration:
     def is_sound(self, n_classes: int) -> bool:
         """Whether shapes agree, labels exist and numbers are finite."""
         return bool(
-            self.sigmoids.shape == (n_classes, 2)
+            self.curves.shape == (n_classes, 2)
             and self.outputs.shape == (len(self.targets), n_classes)
             and len(self.targets) <= MEMORY
             and ((self.targets >= 0) & (self.targets < max(2, n_classes))).all()
-            and np.isfinite(self.sigmoids).all()
+            and np.isfinite(self.curves).all()
             and np.isfinite(self.outputs).all()
         )
 
