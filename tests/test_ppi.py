@@ -5,7 +5,7 @@ import ppi
 import pytest
 import spacy
 from pipeline import sentences
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import f1_score, roc_auc_score
 from spacy.training import Example
 
 from spacy_klsh import Relation
@@ -24,8 +24,8 @@ def examples():
 
 def test_scores_of_a_seed_are_those_of_its_answers(examples):
     nlp, docs = examples
-    run = ppi.measured(nlp, docs[:10], docs[10:], seed=0)
-    component = nlp.create_pipe("klsh_relations", config={**ppi.SETTINGS, "seed": 0})
+    run = ppi.measured(nlp, docs[:10], docs[10:], ppi.SETTINGS)
+    component = nlp.create_pipe("klsh_relations", config=ppi.SETTINGS)
     component.initialize(lambda: docs[:10])
     related, scores = ppi.answers(component, docs[10:])
     assert related.sum() == sum(len(e.reference._.relations) for e in docs[10:])
@@ -33,6 +33,8 @@ def test_scores_of_a_seed_are_those_of_its_answers(examples):
     assert run["precision"] == pytest.approx((found & related).sum() / found.sum())
     assert run["recall"] == pytest.approx((found & related).sum() / related.sum())
     assert run["auc"] == pytest.approx(roc_auc_score(related, scores))
+    component.match_positive_share([e.reference for e in docs[10:]], float(related.mean()))
+    assert run["f1_share"] == f1_score(related, scores >= component.thresholds["PPI"])
     assert isinstance(related, np.ndarray) and run["train_s"] > 0
 
 
@@ -40,3 +42,20 @@ def test_a_summary_is_the_mean_over_the_seeds():
     runs = [{"f1": 0.2, "auc": 0.5}, {"f1": 0.4, "auc": 0.7}]
     expected = {"f1": 0.3, "auc": 0.6, "f1_sd": 0.02**0.5, "n_seeds": 2}
     assert ppi.summary(runs) == pytest.approx(expected)
+
+
+def test_what_training_drops_is_not_found():
+    nlp = spacy.blank("en")
+    docs = [Example(nlp.make_doc(""), doc) for doc in sentences.corpus(nlp.vocab)]
+    for example in docs:
+        doc = example.reference
+        doc._.relations = [Relation("PPI", head=r.head, tail=r.tail) for r in doc._.relations]
+        person = next(span for span in doc.ents if span.label_ == "PERSON")
+        doc.spans["entities"] = [*doc.ents, doc[person.start : person.end + 1]]
+    component = nlp.create_pipe("klsh_relations", config=ppi.SETTINGS)
+    component.initialize(lambda: docs)
+    component.dropped = frozenset({"overlapping"})
+    related, scores = ppi.answers(component, docs)
+    overlapping = ppi.collect(component, docs, None).of_kinds({"overlapping"})
+    assert overlapping.sum() == len(docs) and not scores[overlapping].any()
+    assert scores[~overlapping].any() and len(related) == len(scores)

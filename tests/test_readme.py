@@ -37,5 +37,5 @@ def test_the_settings_are_the_defaults():
     default = spacy.blank("en").add_pipe("klsh_relations")
     assert _settings(component) == _settings(default)
     assert component.candidates == default.candidates
-    for name in ("attr", "threshold", "n_evidence", "on_error"):
+    for name in ("attr", "threshold", "calibration", "n_evidence", "on_error"):
         assert printed[name] == getattr(default, name)

@@ -26,6 +26,7 @@ from yardstick import Yardstick, features
 
 from spacy_klsh import RelationExtractor
 from spacy_klsh.pipeline.comparison import judge
+from spacy_klsh.pipeline.policy import automatic
 from spacy_klsh.pipeline.relations import write_records
 from spacy_klsh.pipeline.training import collect
 from spacy_klsh.pipeline.warmup import warmup
@@ -79,6 +80,8 @@ def yardstick(nlp: Language, corpus: Corpus, train: list[Doc], test: list[Doc]) 
     """The same of the logistic regression."""
     component = nlp.create_pipe("klsh_relations", config=corpus.settings)
     data = collect(component, as_examples(train), None)
+    component.dropped = automatic(component.candidates, data.seldom_related())
+    data = data.without(component.dropped)
     run: Run = {"n_candidates": len(data.y), "n_related": int((~data.y[:, 0]).sum())}
     with timed(run, "train_s"):
         model = Yardstick(data, features(train, data.candidates, data.views))

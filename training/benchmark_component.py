@@ -17,9 +17,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_klsh.classifiers.encoded import Encoded
+from spacy_klsh.pipeline.annotation import Prediction
 from spacy_klsh.pipeline.candidates import Candidates
 from spacy_klsh.pipeline.comparison import Compared, extract
-from spacy_klsh.pipeline.component import Prediction, RelationExtractor
+from spacy_klsh.pipeline.component import RelationExtractor
 from spacy_klsh.pipeline.explanation import explain
 from spacy_klsh.similarity import SymbolTable, own_similarity
 from spacy_klsh.structures import distinct, take
@@ -132,7 +133,9 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
     with watch.time("bits"):
         codes = hashing.encode(gram)
     with watch.time("classifier"):
-        probabilities = extractor.classifier.predict_proba(Encoded(codes, None, views))
+        probabilities = extractor.classifier.predict_proba(
+            Encoded(codes, None, views, hashing.kernel)
+        )
     with watch.time("annotation"):
         compared = Compared(views, rows, gram, probabilities)
         attached = scheme.attached(candidates, compared.each, extractor.effective_thresholds)

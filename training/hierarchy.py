@@ -33,7 +33,7 @@ from spacy_klsh import RelationExtractor
 from spacy_klsh.classifiers.encoded import Encoded
 from spacy_klsh.corpora.bioinfer_jsonl import read_bioinfer_jsonl
 from spacy_klsh.corpora.chemprot import read_chemprot
-from spacy_klsh.pipeline.comparison import judge
+from spacy_klsh.pipeline.comparison import encode, judge
 from spacy_klsh.pipeline.relations import read_records
 from spacy_klsh.pipeline.training import TrainingSet, collect, fit_classifier
 
@@ -203,7 +203,7 @@ class Prepared:
         component.hashing.fit(data.views)
         component.entity_labels = data.entity_labels
         candidates, views = judge(component, test)
-        x, new = (Encoded(component.hashing.transform(v), None, v) for v in (data.views, views))
+        x, new = (encode(component, component.hashing.transform(v), v) for v in (data.views, views))
         return cls(data, x, test, candidates, new)
 
 

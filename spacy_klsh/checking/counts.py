@@ -14,6 +14,7 @@ from spacy.tokens import Doc, Span
 
 from ..pipeline.candidates import Candidates
 from ..pipeline.labels import LabelScheme
+from ..pipeline.policy import Tallies, Tally
 from ..pipeline.relations import Argument, Record, read_records
 from .reach import Reach
 
@@ -56,6 +57,8 @@ class Counts:
         All candidates, and those with a label.
     positives : Counter of label
         Candidates with this label: two a relation where both orders are gold.
+    kinds : Tallies
+        The same of candidates whose arguments overlap, or have the same text, and of all others.
     skipped : Counter of reason
         What is no candidate: pairs, or choices of more entities.
     span_groups : Counter of key
@@ -85,6 +88,7 @@ class Counts:
     candidates: int = 0
     related: int = 0
     positives: Counter[str] = field(default_factory=Counter)
+    kinds: Tallies = field(default_factory=Tallies)
     skipped: Counter[str] = field(default_factory=Counter)
     span_groups: Counter[str] = field(default_factory=Counter)
     per_document: Counter[int] = field(default_factory=Counter)
@@ -116,6 +120,8 @@ class Counts:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Tally):
+        value = {name: getattr(value, name) for name in value.__slots__}
     return {key: _plain(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
@@ -240,6 +246,7 @@ def _count_candidates(
     counts.related += int(len(y) - y[:, 0].sum())
     for (label, _), n in zip(known.classes[1:], y.sum(axis=0)[1:].tolist(), strict=True):
         counts.positives[label] += n
+    counts.kinds.count(candidates, y, [label for label, _ in known.classes])
     for (reason, label), n in lost.items():
         if reason != "unreachable":  # _count_lost knows why
             counts.lost[label][reason] += n

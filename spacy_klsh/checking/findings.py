@@ -5,27 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..pipeline.labels import LabelScheme
+from ..pipeline.policy import automatic, seldom_related
 from .counts import Counts
+from .finding import LEVELS, Finding, listed
 
 if TYPE_CHECKING:
     from ..pipeline.component import RelationExtractor
 
-LEVELS = ("error", "warning", "info")
 FEW_EXAMPLES = 20
 FEW_RELATIONS = 100
 MANY_UNRELATED = 50  # for each related pair
-
-
-class Finding(NamedTuple):
-    """Something to know about data; `data` names them, empty: all of them."""
-
-    level: str
-    code: str
-    message: str
-    data: str = ""
 
 
 def find(parts: Mapping[str, Counts], component: RelationExtractor) -> list[Finding]:
@@ -48,13 +40,9 @@ def find(parts: Mapping[str, Counts], component: RelationExtractor) -> list[Find
             *(_of_training(counts, component.scheme) if i == 0 else ()),
         ]
         found += [finding._replace(data=name) for finding in own]
+    found += _of_kinds(parts, component)
     found += _of_others(parts)
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
-
-
-def listed(counts: Mapping[str, int]) -> str:
-    """``a 5, b 3``, most frequent first."""
-    return ", ".join(f"{name} {n:,}" for name, n in Counter(counts).most_common())
 
 
 def _of_relations(counts: Counts, attr: str) -> Iterator[Finding]:
@@ -256,6 +244,19 @@ def _of_settings(parts: Mapping[str, Counts], component: RelationExtractor) -> I
             "warning",
             "unknown_entity_labels",
             f"the candidates block has {sorted(unknown)}, but entities are {sorted(entities)}.",
+        )
+
+
+def _of_kinds(parts: Mapping[str, Counts], component: RelationExtractor) -> Iterator[Finding]:
+    """Kinds of candidates that training would drop, and the relations lost with them."""
+    first = next(iter(parts.values()), Counts())
+    for kind in sorted(automatic(component.candidates, seldom_related(first.kinds))):
+        related = listed({name: counts.kinds[kind].related for name, counts in parts.items()})
+        yield Finding(
+            "info",
+            kind,
+            "training drops such candidates, which are seldom related; related ones among them: "
+            f'{related}. candidates.{kind} = "keep" keeps them.',
         )
 
 

@@ -10,6 +10,7 @@ from spacy.tokens import Doc, Span
 
 from ..pipeline.candidates import Candidates
 from ..pipeline.comparison import extract
+from ..pipeline.policy import propose
 from ..pipeline.relations import Argument, EntityIndex, Record
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ class Reach:
 
     def __init__(self, component: RelationExtractor, doc: Doc) -> None:
         self._scheme = component.scheme
-        self._generator = component.candidates
         self._doc = doc
-        proposed = component.candidates(doc, ordered=component.scheme.ordered)
+        self._component = component
+        proposed = propose(component, doc)
         parsed = doc.has_annotation("DEP")
         self.candidates = extract(component, [doc], [proposed])[0][0] if parsed else proposed
         self._proposed = _Choices(proposed)
@@ -52,8 +53,8 @@ class Reach:
             ``roles``: no candidate has its roles, or gives them to these entities;
             ``other_spans``: an argument is not among the entities but in another span group (see
             `group_of`); ``no_entity``: it is in none; ``same_entity``: two arguments are one
-            entity; ``no_path``; ``max_candidates``; or a reason of the candidate generator, asked
-            about these entities alone.
+            entity; ``no_path``; ``max_candidates``; or a reason of the candidate generator and
+            of the kinds that training dropped, asked about these entities alone.
         """
         found = {argument: self._entities.find(argument) for argument in record.arguments}
         missing = [argument for argument, row in found.items() if row < 0]
@@ -87,9 +88,9 @@ class Reach:
     def _why_not_alone(self, choice: tuple[int, ...], ordered: bool) -> str:
         """What the generator says to a Doc of these entities alone, and the words around them."""
         chosen = sorted({row for row in choice if row >= 0})
-        key = getattr(self._generator, "spans_key", None)
+        key = getattr(self._component.candidates, "spans_key", None)
         part = _part([self.candidates.entities[row] for row in chosen], key)
-        found = self._generator(part, ordered=self._scheme.ordered)
+        found = propose(self._component, part)
         if _Choices(found).has([chosen.index(r) if r >= 0 else r for r in choice], ordered):
             return "max_candidates"
         reasons = sorted(found.skipped, key=lambda reason: -found.skipped[reason])

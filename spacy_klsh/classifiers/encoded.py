@@ -9,6 +9,7 @@ import numpy as np
 
 from ..hashing.codes import Codes
 from ..hashing.features import Features
+from ..hashing.klsh import Kernel
 from ..structures import Index, Views, take
 
 Inputs = Literal["codes", "features", "both"]
@@ -17,23 +18,44 @@ INPUTS = ("codes", "features", "both")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoded:
-    """Codes of `n` candidates, optional sparse features beside them, and their views."""
+    """Codes of `n` candidates, optional sparse features beside them, and their views.
+
+    The kernel is that of the codes, for classifiers that compare structures themselves.
+    """
 
     codes: Codes
     features: Features | None
     views: Views
+    kernel: Kernel | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def __getitem__(self, index: Index) -> Encoded:
         features = None if self.features is None else self.features[index]
-        return Encoded(self.codes[index], features, take(self.views, index))
+        return Encoded(self.codes[index], features, take(self.views, index), self.kernel)
 
     @property
     def widths(self) -> tuple[int, int]:
         """Bits of a code, and features that a candidate may have; 0: there are none."""
         return self.codes.n_bits, 0 if self.features is None else self.features.width
+
+    @property
+    def compared(self) -> tuple[Kernel, Views]:
+        """The kernel, and the views that it compares.
+
+        Raises
+        ------
+        ValueError
+            If there is no kernel, or no such view.
+        """
+        if self.kernel is None or not self.views.keys() >= set(self.kernel.views):
+            raise ValueError(
+                f"the candidates come with the views {list(self.views)} and the kernel "
+                f"{self.kernel}, but a kernel and its views are needed to compare them; pass "
+                "Encoded(codes, features, views, kernel)."
+            )
+        return self.kernel, {name: self.views[name] for name in self.kernel.views}
 
     def items(self, inputs: Inputs) -> Features:
         """The set bits of the codes, the features, or both, the bits first.

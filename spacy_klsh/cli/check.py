@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from ..checking.counts import Counts
-    from ..checking.findings import Finding
+    from ..checking.finding import Finding
 
 COLOURS = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 
@@ -42,7 +42,8 @@ def check(
     from rich.console import Console
 
     from ..checking.counts import count
-    from ..checking.findings import Finding, find
+    from ..checking.finding import Finding
+    from ..checking.findings import find
     from ..pipeline.readers import read_docs
 
     if len({path.resolve() for path in data}) < len(data):
@@ -154,7 +155,7 @@ def _labels(name: str, counts: Counts) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    from ..checking.findings import listed
+    from ..checking.finding import listed
 
     table = Table(title=f"Relations in {escape(name)}")
     for column in ("label", "relations", "related candidates", "both ways"):

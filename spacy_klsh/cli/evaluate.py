@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,9 +25,18 @@ def evaluate(
             "--choose-thresholds", help="First choose the thresholds with the best F1 on DATA."
         ),
     ] = False,
+    positive_share: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--positive-share",
+            metavar="SHARE|LABEL=SHARE",
+            help="First set the thresholds so that this share of the candidates of DATA gets a "
+            "label; no gold is looked at. Once for all labels, or once for each.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Save the pipeline with the chosen thresholds."),
+        typer.Option("--output", "-o", help="Save the pipeline with the new thresholds."),
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the scores to this file.")
@@ -35,12 +45,16 @@ def evaluate(
     """Score predicted relations against all gold relations of DATA.
 
     Scores on the Docs that thresholds were chosen on are too good: choose on one part,
-    save with --output, and evaluate that on another.
+    save with --output, and evaluate that on another. With --positive-share, DATA need
+    no relations: without any, the thresholds are all there is to show.
     """
     from ..pipeline.readers import RelationCorpus
 
-    if output is not None and not choose_thresholds:
-        stop("--output saves chosen thresholds; add --choose-thresholds.")
+    share = _shares(positive_share) if positive_share else None
+    if choose_thresholds and share is not None:
+        stop("--choose-thresholds and --positive-share both set the thresholds; give one of them.")
+    if output is not None and not choose_thresholds and share is None:
+        stop("--output saves new thresholds; add --choose-thresholds or --positive-share.")
     nlp = load(model)
     component = relation_extractor(nlp)
     corpus = RelationCorpus(
@@ -57,6 +71,9 @@ def evaluate(
             example.predicted = doc
         if choose_thresholds:
             component.choose_thresholds(examples)
+        elif share is not None:
+            component.match_positive_share([example.predicted for example in examples], share)
+        if choose_thresholds or share is not None:
             for example in examples:
                 component(example.predicted)
         scores = component.score(examples)
@@ -64,10 +81,36 @@ def evaluate(
             nlp.to_disk(output)
     except (ValueError, OSError) as error:
         stop(error)
-    _print(scores, component.effective_thresholds, len(examples), gold_entities)
+    thresholds = component.effective_thresholds
+    if share is not None and all(score is None for score in scores.values()):
+        _print_thresholds(thresholds)
+    else:
+        _print(scores, thresholds, len(examples), gold_entities)
     if json_file is not None:
-        written = {**scores, "thresholds": component.effective_thresholds}
+        written = {**scores, "thresholds": thresholds}
         write_text(json_file, json.dumps(written, indent=2) + "\n")
+
+
+def _shares(given: Sequence[str]) -> float | dict[str, float]:
+    """The shares of labels, or the one for all of them."""
+    try:
+        if len(given) == 1 and "=" not in given[0]:
+            return float(given[0])
+        named = (word.rsplit("=", 1) for word in given)
+        return {label: float(share) for label, share in named}
+    except ValueError:
+        stop(f"--positive-share is {', '.join(given)}; give a number, or LABEL=NUMBER each.")
+
+
+def _print_thresholds(thresholds: dict[str, float]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("", "threshold", title="No relations to score")
+    for label, threshold in thresholds.items():
+        table.add_row(escape(label), f"{threshold:.3f}")
+    Console().print(table)
 
 
 def _print(

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import compiled
 from ..structures import Index, Int32
-
-Uint64 = NDArray[np.uint64]
+from .hamming import Nearest, all_distances, scan
+from .hamming import Uint64 as Uint64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,28 +86,16 @@ class Codes:
 
     def hamming(self, other: Codes) -> Int32:
         """Number of differing bits, int32 (len self, len other)."""
+        self._check_alike(other)
+        return all_distances(self.words, other.words)
+
+    def nearest(self, other: Codes, k: int) -> Nearest:
+        """The `k` codes of `other` with the fewest differing bits, lower rows first if equal."""
+        self._check_alike(other)
+        return Nearest.of(scan(self.words, other.words, k))
+
+    def _check_alike(self, other: Codes) -> None:
         if self.n_bits != other.n_bits:
             raise ValueError(
                 f"codes have {self.n_bits} and {other.n_bits} bits; compare codes of one model."
             )
-        return _hamming(self.words, other.words)
-
-
-@compiled
-def _hamming(x: Uint64, y: Uint64) -> Int32:
-    m1, m2 = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-    m4, low = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x7F)
-    one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
-    out = np.zeros((len(x), len(y)), np.int32)
-    for i in range(len(x)):
-        for j in range(len(y)):
-            for k in range(x.shape[1]):
-                word = x[i, k] ^ y[j, k]
-                word -= (word >> one) & m1
-                word = (word & m2) + ((word >> two) & m2)
-                word = (word + (word >> four)) & m4
-                word += word >> np.uint64(8)  # the counts of all bytes, summed without overflow
-                word += word >> np.uint64(16)
-                word += word >> np.uint64(32)
-                out[i, j] += np.int32(word & low)
-    return out

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..structures import Index, Int32, Int64
+from ..structures import Index, Int32, Int64, Views
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +97,20 @@ class Features:
         out[np.repeat(np.arange(len(self)), np.diff(self.offsets)), self.columns] = 1
         return out
 
+    def inverted(self) -> tuple[Int32, Int64]:
+        """Numbers of the rows that have each column, and where the list of a column begins.
+
+        Returns
+        -------
+        rows : int32 array (n_set,)
+            Column ``j`` owns ``rows[starts[j]:starts[j + 1]]``, which rise.
+        starts : int64 array (width + 1,)
+        """
+        rows = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.offsets))
+        counts = np.bincount(self.columns, minlength=self.width)
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return rows[np.argsort(self.columns, kind="stable")], starts
+
     def beside(self, other: Features) -> Features:
         """Both matrices side by side; the columns of `other` are counted on from these."""
         if len(self) != len(other):
@@ -104,3 +119,12 @@ class Features:
         order = np.argsort(np.concatenate(rows), kind="stable")
         columns = np.concatenate([self.columns, other.columns + np.int32(self.width)])[order]
         return Features(columns, self.offsets + other.offsets, self.width + other.width)
+
+
+class FeatureExtractor(Protocol):
+    """Features of fixed width from views."""
+
+    width: int
+
+    def __call__(self, views: Views) -> Features:
+        """Those of each candidate of `views`."""

@@ -22,6 +22,16 @@ def similar_lengths(lengths: Int64) -> list[Int64]:
     return groups
 
 
+def similar_pairs(x_lengths: Int64, y_lengths: Int64) -> list[Int64]:
+    """Pairs that are compared side by side: of one length in x and similar ones in y."""
+    return [
+        rows[lanes]
+        for length in np.unique(x_lengths)
+        for rows in [np.flatnonzero(x_lengths == length)]
+        for lanes in similar_lengths(y_lengths[rows])
+    ]
+
+
 def padded(items: Int32, ids: Int64, offsets: Int64, lanes: Int64) -> tuple[Int32, Int64]:
     """Distinct items of chosen sequences, and their rows (n_positions, n_lanes).
 

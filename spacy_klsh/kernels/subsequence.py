@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from ..similarity import SymbolTable, own_similarity, symbol_similarity
 from ..structures import Float32, Int64, Structures, Views
-from .chains import cross_matches, own_matches, sum_subsequences
-from .packing import distinct_items, padded, similar_lengths, sorted_order
+from .chains import sum_subsequences
+from .item_matches import cross_matches, own_matches, pair_matches
+from .packing import distinct_items, padded, similar_lengths, similar_pairs, sorted_order
 
 Float64 = NDArray[np.float64]
 
@@ -132,6 +133,30 @@ class SubsequenceKernel:
     def against(self, y: Views) -> Callable[[Views], Float32]:
         """``gram(·, y)`` with everything that depends on `y` alone computed once."""
         return _Comparison(self, y)
+
+    def pairs(self, x: Views, y: Views, own: Int64, other: Int64) -> Float32:
+        """Normalized values of structures ``own[i]`` of `x` and ``other[i]`` of `y`.
+
+        Returns
+        -------
+        float32 array (n_pairs,)
+            Bit for bit those of `gram`.
+        """
+        x_paths, y_paths = x[self.view], y[self.view]
+        weights, decay, length_weights = self._numbers(x_paths)
+        similarity = symbol_similarity(x_paths, y_paths, threshold=self.threshold)
+        sides = [(s.nodes, s.offsets, self._sigma(s)) for s in (x_paths, y_paths)]
+        first = np.zeros(1, np.int64)
+        values = np.empty(len(own), np.float64)
+        for lanes in similar_pairs(x_paths.lengths[own], y_paths.lengths[other]):
+            places = own[lanes], other[lanes]
+            match = pair_matches(
+                similarity, *sides[0], *sides[1], *places, weights, self.interleaved
+            )
+            items, ends = np.arange(len(match)), np.array([0, len(match)])  # one sequence
+            values[lanes] = sum_subsequences(items, ends, first, match, decay, length_weights)[0]
+        scales = [_inverse_roots(self.self_values(views)) for views in (x, y)]
+        return (values * scales[0][own] * scales[1][other]).astype(np.float32)
 
     def self_values(self, x: Views) -> Float64:
         """K(x, x) before normalization, float64 (n,)."""

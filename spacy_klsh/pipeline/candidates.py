@@ -14,6 +14,7 @@ from spacy.tokens import Doc, Span
 
 from ..structures import Int32
 from .nearby import NearbyEntities
+from .policy import without
 from .relations import Argument
 
 
@@ -87,7 +88,7 @@ class EntityPairs(NearbyEntities):
 
     Parameters
     ----------
-    spans_key, max_tokens, max_sentences, max_candidates
+    spans_key, max_tokens, max_sentences, max_candidates, overlapping, same_text
         See `NearbyEntities`.
     entity_pairs : list of [label, label]
         Allowed entity labels as [head, tail]; empty: every pair.
@@ -122,7 +123,8 @@ class EntityPairs(NearbyEntities):
                     if backward:
                         rows.append((second, first))
         arguments = np.array(rows, np.int32).reshape(len(rows), 2)
-        return Candidates(("head", "tail"), entities, arguments, dict(+skipped))
+        found = Candidates(("head", "tail"), entities, arguments, dict(+skipped))
+        return without(found, self.dropped)
 
     @cached_property
     def _allowed(self) -> frozenset[tuple[str, str]]:

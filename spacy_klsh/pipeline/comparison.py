@@ -9,8 +9,10 @@ import numpy as np
 from spacy.tokens import Doc
 
 from ..classifiers.encoded import Encoded
+from ..hashing.codes import Codes
 from ..structures import Float32, Int64, Views, distinct, take
 from .candidates import Candidates
+from .policy import propose
 
 if TYPE_CHECKING:
     from .component import RelationExtractor
@@ -39,8 +41,7 @@ def extract(
 
 def judge(component: RelationExtractor, docs: Sequence[Doc]) -> tuple[list[Candidates], Views]:
     """The candidates of each Doc that a trained component judges, and the views of them all."""
-    ordered, known = component.scheme.ordered, component.entity_labels
-    candidates = [component.candidates(doc, ordered=ordered).among(known) for doc in docs]
+    candidates = [propose(component, doc).among(component.entity_labels) for doc in docs]
     return extract(component, docs, candidates)
 
 
@@ -53,16 +54,16 @@ def reached(component: RelationExtractor, doc: Doc, *, ordered: bool) -> Candida
 
 
 class Compared(NamedTuple):
-    """Candidates and what the model finds out about them; equal ones are looked at once.
+    """Candidates and what the model finds out about them.
 
     Parameters
     ----------
     views : Views
-        The distinct candidates.
+        What the kernel compares, equal ones once.
     places : int64 array (n,)
         Row of each candidate among those.
     gram : float32 array (n_distinct, n_references)
-    probabilities : float32 array (n_distinct, n_classes)
+    probabilities : float32 array (n, n_classes)
     """
 
     views: Views
@@ -70,16 +71,19 @@ class Compared(NamedTuple):
     gram: Float32
     probabilities: Float32
 
-    @property
-    def each(self) -> Float32:
-        """Probabilities of all candidates, float32 (n, n_classes)."""
-        return self.probabilities[self.places]
-
 
 def compare(component: RelationExtractor, views: Views) -> Compared:
     """The candidates of `views`, compared with the references and classified."""
-    first, places = distinct(views)
-    unique = take(views, first)
+    used = {name: views[name] for name in component.hashing.kernel.views}
+    first, places = distinct(used)
+    unique = take(used, first)
     gram = component.hashing.similarities(unique)
-    encoded = Encoded(component.hashing.encode(gram), None, unique)
+    encoded = encode(component, component.hashing.encode(gram)[places], views)
     return Compared(unique, places, gram, component.classifier.predict_proba(encoded))
+
+
+def encode(component: RelationExtractor, codes: Codes, views: Views) -> Encoded:
+    """What the classifier of `component` sees of the candidates of `views`."""
+    kernel, features = component.hashing.kernel, component.features
+    compared = {name: views[name] for name in kernel.views}
+    return Encoded(codes, None if features is None else features(views), compared, kernel)

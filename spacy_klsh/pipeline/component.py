@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from spacy.language import Language
 from spacy.pipeline import Pipe
@@ -16,28 +16,24 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from ..classifiers.calibration import Calibrated
 from ..classifiers.one_vs_rest import OneVsRest
-from ..structures import Float32, Views
+from ..hashing.features import FeatureExtractor
+from ..structures import Float32, Structures, Views
+from .annotation import Prediction, annotated, skips
 from .candidates import CandidateGenerator, Candidates
 from .comparison import compare, judge, reached
-from .evidence import EvidenceData
 from .explanation import explain
 from .labels import LabelScheme
 from .persistence import from_bytes, from_disk, to_bytes, to_disk
-from .relations import Record, register_extensions, write_records
-from .training import thresholds_for, train
+from .relations import register_extensions, write_records
+from .thresholds import checked_threshold
+from .training import train
+from .transfer import thresholds_for, thresholds_of_share
 
 logger = logging.getLogger(__name__)
 
-Extractor = Callable[[Sequence[Doc], Sequence[Candidates]], dict[str, Any]]
-
-
-class Prediction(NamedTuple):
-    """What `predict` found in one Doc."""
-
-    records: list[Record]
-    skipped: dict[str, int]
-    evidence: list[EvidenceData] | None = None
+Extractor = Callable[[Sequence[Doc], Sequence[Candidates]], dict[str, Structures]]
 
 
 class RelationExtractor(Pipe):
@@ -61,6 +57,8 @@ class RelationExtractor(Pipe):
         Labels whose head and tail may change places.
     negative_labels : list of str
         Gold labels that mean "no relation".
+    calibration : {"platt", "isotonic"}, optional
+        How probabilities are calibrated, see `spacy_klsh.classifiers.calibration`.
     n_evidence : int
         Most similar references to store with each relation as its evidence; 0: no evidence.
     seed : int
@@ -68,8 +66,8 @@ class RelationExtractor(Pipe):
     on_error : {"raise", "skip"}
         What becomes of a Doc that cannot be processed, for example one without a parse:
         an error, or a Doc without relations that is counted and logged once a kind.
-    candidates, views, kernel, hashing, classifier, scorer
-        What the registered makers of the config blocks return.
+    candidates, views, features, kernel, hashing, classifier, scorer
+        What the registered makers of the config blocks return; `features` may be None.
 
     Attributes
     ----------
@@ -78,6 +76,8 @@ class RelationExtractor(Pipe):
     thresholds : dict of label to float
     entity_labels : frozenset of str
         Entity labels seen in training; a pair with another one is skipped and counted.
+    dropped : frozenset of str
+        Kinds of candidates that training decided to drop, see `spacy_klsh.pipeline.policy`.
     report : Counter of reason to int
         What was skipped in this process.
     """
@@ -92,12 +92,14 @@ class RelationExtractor(Pipe):
         kernel: Any,
         hashing: Callable[..., Any],
         classifier: Callable[..., Any],
+        features: FeatureExtractor | None,
         attr: str = "relations",
         threshold: float | None = None,
         exclusive_classes: bool = True,
         direction: str = "ordered",
         symmetric_labels: Sequence[str] = (),
         negative_labels: Sequence[str] = (),
+        calibration: str | None = None,
         n_evidence: int = 3,
         seed: int = 0,
         on_error: str = "raise",
@@ -120,12 +122,14 @@ class RelationExtractor(Pipe):
         self.vocab = vocab
         self.name = name
         self.attr = attr
-        self.threshold = _checked_threshold(threshold)
+        self.threshold = checked_threshold(threshold)
+        self.calibration = calibration
         self.n_evidence = n_evidence
         self.seed = seed
         self.on_error = on_error
         self.candidates = candidates
         self.views = views
+        self.features = features
         self.hashing = hashing(kernel, seed=seed)
         self.make_classifier = classifier
         self.scorer = scorer
@@ -133,6 +137,7 @@ class RelationExtractor(Pipe):
         self.classifier = self.new_classifier()
         self.thresholds: dict[str, float] = {}
         self.entity_labels: frozenset[str] = frozenset()
+        self.dropped: frozenset[str] = frozenset()
         self.reference_labels: list[list[str]] = []
         self.report: Counter[str] = Counter()
 
@@ -144,14 +149,17 @@ class RelationExtractor(Pipe):
     def new_classifier(self) -> Any:
         """What is to learn the classes, not fitted."""
         member = self.make_classifier(seed=self.seed)
-        return member if self.scheme.exclusive else OneVsRest(member)
+        classifier = member if self.scheme.exclusive else OneVsRest(member)
+        if self.calibration is None:
+            return classifier
+        return Calibrated(classifier, self.calibration, exclusive=self.scheme.exclusive)
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate one Doc in place."""
         try:
             self.set_annotations([doc], self.predict([doc]))
         except Exception as error:
-            if not self._skips(doc, error):
+            if not skips(self, doc, error):
                 raise
         return doc
 
@@ -159,31 +167,7 @@ class RelationExtractor(Pipe):
         """Annotate a stream, one gram matrix a batch; a Doc that fails fails alone."""
         docs = iter(stream)
         while batch := list(islice(docs, batch_size)):
-            yield from self._annotated(batch)
-
-    def _annotated(self, docs: list[Doc]) -> Iterator[Doc]:
-        try:
-            self.set_annotations(docs, self.predict(docs))
-        except Exception as error:
-            if len(docs) > 1:
-                for doc in docs:
-                    yield from self._annotated([doc])
-            elif self._skips(docs[0], error):
-                yield docs[0]
-            else:
-                self.get_error_handler()(self.name, self, docs, error)
-        else:
-            yield from docs
-
-    def _skips(self, doc: Doc, error: Exception) -> bool:
-        """Whether `doc` is left without relations; it is counted by the kind of error."""
-        if self.on_error == "raise" or not self.labels:
-            return False
-        reason = type(error).__name__
-        if reason not in self.report:
-            logger.warning("%s skips Docs with %s: %s", self.name, reason, error)
-        self.set_annotations([doc], [Prediction([], {reason: 1})])
-        return True
+            yield from annotated(self, batch)
 
     def predict(self, docs: Sequence[Doc]) -> list[Prediction]:
         """Relations of each Doc; writes nothing.
@@ -193,19 +177,22 @@ class RelationExtractor(Pipe):
         ValueError
             Before training, or if a Doc with candidates has no dependency parse.
         """
-        self._check_trained()
+        self.check_trained()
         if not docs:
             return []
         candidates, views = judge(self, docs)
         compared = compare(self, views)
-        attached = self.scheme.attached(candidates, compared.each, self.effective_thresholds)
+        attached = self.scheme.attached(
+            candidates, compared.probabilities, self.effective_thresholds
+        )
         evidence = explain(self, compared, candidates, attached)
         return [
             Prediction([relation.record for relation in relations], dict(found.skipped), why)
             for relations, found, why in zip(attached, candidates, evidence, strict=True)
         ]
 
-    def _check_trained(self) -> None:
+    def check_trained(self) -> None:
+        """Refuse to work before training, with a ValueError."""
         if not self.labels:
             raise ValueError(
                 f"{self.name!r} is not trained and has no labels; train it with `python -m spacy "
@@ -215,7 +202,7 @@ class RelationExtractor(Pipe):
 
     def probabilities(self, views: Views) -> Float32:
         """Class probabilities of the candidates of `views`, float32 (n, n_classes)."""
-        return compare(self, views).each
+        return compare(self, views).probabilities
 
     @property
     def effective_thresholds(self) -> dict[str, float]:
@@ -263,13 +250,31 @@ class RelationExtractor(Pipe):
         ValueError
             Before training, if the config sets a threshold, or if no gold relation is there.
         """
-        self._check_trained()
-        if self.threshold is not None:
-            raise ValueError(
-                f"the config of {self.name!r} sets threshold = {self.threshold}, which overrides "
-                "chosen ones; set it to null."
-            )
         self.thresholds = thresholds_for(self, examples)
+        return self.thresholds
+
+    def match_positive_share(
+        self, docs: Iterable[Doc], share: float | Mapping[str, float]
+    ) -> dict[str, float]:
+        """Set the thresholds at which a share of the candidates of `docs` is related.
+
+        For texts of which nothing is known but how often the relation holds among the
+        candidates. The thresholds are set once, so that no answer depends on a batch.
+
+        Parameters
+        ----------
+        docs : iterable of Doc
+            With entities and a parse; no relations are looked at.
+        share : float in (0, 1], or mapping of label to float
+            Related candidates over candidates: of all labels together, which get one
+            threshold, or of each.
+
+        Raises
+        ------
+        ValueError
+            Before training, if the config sets a threshold, or if `docs` have no candidate.
+        """
+        self.thresholds = thresholds_of_share(self, docs, share)
         return self.thresholds
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
@@ -316,14 +321,3 @@ class RelationExtractor(Pipe):
         """Take over what `to_disk` wrote; raises like `from_bytes`."""
         from_disk(self, Path(path))
         return self
-
-
-def _checked_threshold(threshold: float | None) -> float | None:
-    if threshold is None:
-        return None
-    is_number = isinstance(threshold, (int, float)) and not isinstance(threshold, bool)
-    if not is_number or not 0 <= threshold <= 1:
-        raise ValueError(
-            f"threshold is {threshold!r}; give a number in [0, 1], or null to let training choose."
-        )
-    return float(threshold)

@@ -55,7 +55,7 @@ def explain(
         {"width": paths.nodes.shape[1], "path": path, "vote": vote, "nearest": nearest}
         for path, vote, nearest in zip(
             _paths(paths),
-            _votes(component, compared.probabilities[places], turned),
+            _votes(component, compared.probabilities[rows], turned),
             _nearest(component, compared, places, labels),
             strict=True,
         )
@@ -149,8 +149,8 @@ def near_misses(component: RelationExtractor, doc: Doc, limit: int = 5) -> list[
     candidates, views = judge(component, [doc])
     compared, scheme = compare(component, views), component.scheme
     thresholds = component.effective_thresholds
-    (found,) = scheme.attached(candidates, compared.each, thresholds)
-    (best,) = scheme.attached(candidates, compared.each, dict.fromkeys(thresholds, 0.0))
+    (found,) = scheme.attached(candidates, compared.probabilities, thresholds)
+    (best,) = scheme.attached(candidates, compared.probabilities, dict.fromkeys(thresholds, 0.0))
     attached = {each.record for each in found}
     missed = [each for each in best if each.record not in attached and each.record.score > 0]
     missed = sorted(missed, key=lambda each: -each.record.score)[:limit]

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, groupby
-from typing import Any, TypeAlias
+from itertools import groupby
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..structures import Float32, Int32, Int64, Structures, concat_views
 from ..trees import tree_paths
 from .candidates import Candidates
+from .contexts import NAMES as CONTEXTS
+from .contexts import Contexts, spread
 from .subtrees import RolePaths
+from .token_table import ATTRIBUTES, TokenTable
 
-Uint64: TypeAlias = NDArray[np.uint64]
-
-ATTRIBUTES = ("lemma", "lower", "norm", "pos", "tag", "ent_type")
 WORDLIKE = ("lemma", "lower", "norm")
-NAMES = ("path", "subtree")
+NAMES = ("path", "subtree", "dependents", *CONTEXTS)
 MAX_CACHED_VECTORS = 20_000
 
 
@@ -39,7 +38,9 @@ class ViewExtractor:
     child, ``dep=`` for the first node. No path (two sentences): no nodes. The ``subtree``
     view is the same path as a tree, rooted at its start. With more than two roles they
     are the paths from the first role to each other one, in their order or joined to one
-    tree; see `subtrees.RolePaths`.
+    tree; see `subtrees.RolePaths`. The views ``before``, ``between`` and ``after`` hold the
+    words of the sentence before the first entity, from the first to the last one, and behind
+    it; their edges are empty but for the entities between, which show their role there.
 
     Parameters
     ----------
@@ -51,14 +52,24 @@ class ViewExtractor:
     blind : bool
         Show every token of a candidate entity as the entity's label alone, so that
         names are not learned by heart.
+    window : int
+        Most tokens in ``before`` and in ``after``.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, none is given, or the window is below 1.
     """
 
     names: Sequence[str] = NAMES
     attributes: Sequence[str] = ("lemma",)
     blind: bool = True
+    window: int = 5
     _vectors: _VectorCache = field(default_factory=lambda: _VectorCache(), repr=False)
 
     def __post_init__(self) -> None:
+        if self.window < 1:
+            raise ValueError(f"window is {self.window}; give at least 1 token.")
         for kind, given, known in (
             ("view", self.names, NAMES),
             ("attribute", self.attributes, ATTRIBUTES),
@@ -94,73 +105,71 @@ class ViewExtractor:
         self, docs: Sequence[Doc], candidates: Sequence[Candidates]
     ) -> dict[str, Structures]:
         """The views of Docs with one vocab."""
-        shifts = np.cumsum([0, *(len(found.entities) for found in candidates)])
-        role_paths = RolePaths(_joined(candidates, shifts))
-        paths = _Paths(docs, np.diff(shifts), role_paths.pairs)
-        nodes = paths.nodes(self.attributes, blind=self.blind)
-        structures = Structures(
-            nodes=np.concatenate([paths.edges()[:, None], nodes], axis=1),
-            offsets=paths.offsets,
-            symbols=tuple(paths.symbols),
-            vectors=self._vectors.of(docs[0].vocab, paths.symbols),
-        )
-        return {
-            name: role_paths.path(structures)
-            if name == "path"
-            else role_paths.subtree(structures, paths.tokens)
-            for name in self.names
-        }
-
-
-def _joined(candidates: Sequence[Candidates], shifts: Int64) -> Candidates:
-    """Candidates of all Docs, over the entities of all of them."""
-    arguments = [
-        np.where(found.arguments < 0, -1, found.arguments + shift).astype(np.int32)
-        for found, shift in zip(candidates, shifts[:-1], strict=True)
-    ]
-    entities = tuple(chain.from_iterable(found.entities for found in candidates))
-    return Candidates(candidates[0].roles, entities, np.concatenate(arguments))
+        table = TokenTable(docs, candidates)
+        role_paths = RolePaths(table.candidates)
+        paths = _Paths(table, role_paths.pairs)
+        contexts = Contexts(table, self.attributes, blind=self.blind, window=self.window)
+        packed = {name: contexts.view(name) for name in self.names if name in CONTEXTS}
+        packed["path"] = paths.nodes(self.attributes, blind=self.blind), paths.offsets
+        if "dependents" in self.names:
+            packed["dependents"] = paths.dependents(self.attributes, blind=self.blind)
+        symbols = tuple(table.symbols)
+        vectors = self._vectors.of(docs[0].vocab, symbols)
+        views = {name: Structures(*nodes, symbols, vectors) for name, nodes in packed.items()}
+        if "subtree" in self.names:
+            views["subtree"] = role_paths.subtree(views["path"], paths.tokens)
+        if "dependents" in self.names:
+            views["dependents"] = role_paths.joined(views["dependents"])
+        views["path"] = role_paths.path(views["path"])
+        return {name: views[name] for name in self.names}
 
 
 class _Paths:
-    """Paths from heads to tails in Docs with one vocab, as rows of their own symbols.
+    """Paths from heads to tails, as rows of the symbols of `table`."""
 
-    All tokens stand in one row; `n_entities` tells whose the entities of `pairs` are.
-    """
-
-    def __init__(self, docs: Sequence[Doc], n_entities: Int64, pairs: Candidates) -> None:
-        self.symbols: dict[str, int] = {}
-        self._strings = docs[0].vocab.strings
-        columns = ["head", "dep", *ATTRIBUTES]
-        ids: list[int | str] = [name.upper() for name in columns]  # as spaCy spells them
-        tables = [doc.to_array(ids).reshape(-1, len(ids)) for doc in docs]
-        self._columns = dict(zip(columns, np.concatenate(tables).T, strict=True))
-        lemmas = self._columns["lemma"]
-        lemmas[lemmas == 0] = self._columns["lower"][lemmas == 0]
-        self._entities, self._arguments = pairs.entities, pairs.arguments
-        first = np.cumsum([0, *map(len, tables)])[:-1]
-        self._shifts = np.repeat(first, n_entities)  # of the tokens of each entity
-        roots = self._shifts + np.array([_root(span) for span in self._entities], np.int64)
-        offsets = self._columns["head"].view(np.int64)  # to the governor, unsigned in spaCy
-        self.tokens, self._arcs, self.offsets = tree_paths(
-            np.arange(len(offsets)) + offsets, *roots[self._arguments.T]
-        )
-
-    def edges(self) -> Int32:
-        """Symbol of the arc by which each node is entered, int32 (n_nodes,)."""
-        down, start = self._arcs == self.tokens, self._arcs < 0
-        out = np.full(len(down), self._row("dep="), np.int32)
-        for mark, chosen in ((">", down), ("<", ~(down | start))):
-            out[chosen] = self._rows("dep", self._arcs[chosen], "dep={}" + mark)
-        return out
+    def __init__(self, table: TokenTable, pairs: Candidates) -> None:
+        self._table, self._arguments = table, pairs.arguments
+        ends = table.roots[pairs.arguments.T]
+        self.tokens, self._arcs, self.offsets = tree_paths(table.governors, *ends)
 
     def nodes(self, attributes: Sequence[str], *, blind: bool) -> Int32:
-        """Symbols of the attributes of each node, int32 (n_nodes, n_attributes)."""
-        shown = self._labels() if blind else np.full(len(self.tokens), -1)
-        out = np.repeat(shown[:, None].astype(np.int32), len(attributes), axis=1)
-        for column, name in zip(out.T, attributes, strict=True):
-            column[shown < 0] = self._rows(name, self.tokens[shown < 0], f"{name}={{}}")
+        """The edge by which each node is entered and its attributes.
+
+        int32 (n_nodes, 1 + n_attributes).
+        """
+        labels = self._labels() if blind else np.full(len(self.tokens), -1)
+        words = self._table.words(self.tokens, attributes, labels)
+        return np.concatenate([self._edges()[:, None], words], axis=1)
+
+    def _edges(self) -> Int32:
+        down, start = self._arcs == self.tokens, self._arcs < 0
+        out = np.full(len(down), self._table.row("dep="), np.int32)
+        for mark, chosen in ((">", down), ("<", ~(down | start))):
+            out[chosen] = self._table.rows("dep", self._arcs[chosen], "dep={}" + mark)
         return out
+
+    def dependents(self, attributes: Sequence[str], *, blind: bool) -> tuple[Int32, Int64]:
+        """Nodes and offsets of the tokens that hang on each path, not of its own entities."""
+        table = self._table
+        children = np.argsort(table.governors, kind="stable")
+        children = children[table.governors[children] != children]  # a root hangs on nothing
+        above = table.governors[children]
+        places, steps, _ = spread(
+            *(np.searchsorted(above, self.tokens, s) for s in ("left", "right"))
+        )
+        tokens = children[places]
+        owners = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))[steps]
+        hangs = np.ones(len(tokens), bool)
+        for step in (steps - 1, steps + 1):  # a child on the path stands beside its governor
+            step = np.clip(step, self.offsets[owners], self.offsets[owners + 1] - 1)
+            hangs &= tokens != self.tokens[step]
+        for entity in self._arguments[owners].T:
+            hangs &= (tokens < table.starts[entity]) | (tokens >= table.ends[entity])
+        tokens, owners = tokens[hangs], owners[hangs]
+        labels = table.entity_labels[tokens] if blind else np.full(len(tokens), -1)
+        edges = table.rows("dep", tokens, "dep={}>")
+        nodes = np.concatenate([edges[:, None], table.words(tokens, attributes, labels)], axis=1)
+        return nodes, np.searchsorted(owners, np.arange(len(self.offsets))).astype(np.int64)
 
     def _labels(self) -> Int64:
         """Symbol of the entity that a node belongs to, int64 (n_nodes,); -1: none.
@@ -168,34 +177,11 @@ class _Paths:
         At the ends that is the candidate's own one, elsewhere the first one that holds
         the token.
         """
-        labels = np.array([self._row(f"label={span.label_}") for span in self._entities], np.int64)
-        of_token = np.full(len(self._columns["head"]), -1)
-        spans = list(zip(self._entities, self._shifts.tolist(), labels.tolist(), strict=True))
-        for span, shift, label in reversed(spans):
-            of_token[span.start + shift : span.end + shift] = label
-        out = of_token[self.tokens]
+        out = self._table.entity_labels[self.tokens]
         filled = np.diff(self.offsets) > 0
-        heads, tails = labels[self._arguments[filled].T]
+        heads, tails = self._table.labels[self._arguments[filled].T]
         out[self.offsets[:-1][filled]], out[self.offsets[1:][filled] - 1] = heads, tails
         return out
-
-    def _rows(self, attribute: str, tokens: Int64, template: str) -> Int32:
-        """Symbol of an attribute of each token, int32 (n,)."""
-        column = self._columns[attribute]
-        chosen = np.zeros(len(column), bool)
-        chosen[tokens] = True  # each token once: there are many fewer than nodes
-        ids, places = np.unique(column[chosen], return_inverse=True)
-        rows = [self._row(template.format(self._strings[id])) for id in ids.tolist()]
-        of_token = np.empty(len(column), np.int32)
-        of_token[chosen] = np.array(rows, np.int32)[places]
-        return of_token[tokens]
-
-    def _row(self, symbol: str) -> int:
-        return self.symbols.setdefault(symbol, len(self.symbols))
-
-
-def _root(span: Span) -> int:
-    return span.start if span.end == span.start + 1 else span.root.i  # the latter is slow
 
 
 class _VectorCache:

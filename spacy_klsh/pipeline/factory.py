@@ -16,7 +16,8 @@ from spacy.util import registry
 Maker = Callable[..., Any]
 
 NO_PAIRS: List[List[str]] = []  # noqa: UP006
-PATH_ONLY = ["path"]
+VIEWS = ["path", "before", "between", "after"]
+N_GRAMS = {"path": 3, "between": 3, "before": 1, "after": 1}
 LEMMA = ["lemma"]
 NO_LABELS: List[str] = []  # noqa: UP006
 NO_HIERARCHY: Dict[str, str] = {}  # noqa: UP006
@@ -28,11 +29,13 @@ DEFAULT_CONFIG = {
     "direction": "ordered",
     "symmetric_labels": NO_LABELS,
     "negative_labels": NO_LABELS,
+    "calibration": None,
     "n_evidence": 3,
     "seed": 0,
     "on_error": "raise",
     "candidates": {"@misc": "spacy-klsh.entity_pairs.v1"},
     "views": {"@misc": "spacy-klsh.views.v1"},
+    "features": {"@misc": "spacy-klsh.features.v1"},
     "kernel": {"@misc": "spacy-klsh.subsequence_kernel.v1"},
     "hashing": {"@misc": "spacy-klsh.klsh.v1"},
     "classifier": {"@misc": "spacy-klsh.subspace.v1"},
@@ -64,11 +67,13 @@ def make_klsh_relations(
     direction: str,
     symmetric_labels: List[str],  # noqa: UP006
     negative_labels: List[str],  # noqa: UP006
+    calibration: str | None,
     n_evidence: int,
     seed: int,
     on_error: str,
     candidates: Maker,
     views: Maker,
+    features: Any | None,
     kernel: Any,
     hashing: Maker,
     classifier: Maker,
@@ -94,11 +99,13 @@ def make_klsh_relations(
         direction=direction,
         symmetric_labels=symmetric_labels,
         negative_labels=negative_labels,
+        calibration=calibration,
         n_evidence=n_evidence,
         seed=seed,
         on_error=on_error,
         candidates=candidates,
         views=views,
+        features=features,
         kernel=kernel,
         hashing=hashing,
         classifier=classifier,
@@ -128,6 +135,8 @@ def make_entity_pairs(
     max_tokens: int | None = None,
     max_sentences: int = 1,
     max_candidates: int = 10_000,
+    overlapping: str = "auto",
+    same_text: str = "auto",
 ) -> Maker:
     """Pairs of near entities as candidates, see `spacy_klsh.pipeline.candidates`."""
     from .candidates import EntityPairs
@@ -138,6 +147,8 @@ def make_entity_pairs(
         max_tokens=max_tokens,
         max_sentences=max_sentences,
         max_candidates=max_candidates,
+        overlapping=overlapping,
+        same_text=same_text,
     )
 
 
@@ -150,6 +161,8 @@ def make_role_candidates(
     max_tokens: int | None = None,
     max_sentences: int = 1,
     max_candidates: int = 10_000,
+    overlapping: str = "auto",
+    same_text: str = "auto",
 ) -> Maker:
     """Choices of entities for named roles, see `spacy_klsh.pipeline.role_candidates`."""
     from .role_candidates import RoleCandidates
@@ -162,19 +175,35 @@ def make_role_candidates(
         max_tokens=max_tokens,
         max_sentences=max_sentences,
         max_candidates=max_candidates,
+        overlapping=overlapping,
+        same_text=same_text,
     )
 
 
 @registry.misc("spacy-klsh.views.v1")
 def make_views(
-    names: List[str] = PATH_ONLY,  # noqa: UP006
+    names: List[str] = VIEWS,  # noqa: UP006
     attributes: List[str] = LEMMA,  # noqa: UP006
     blind: bool = True,
+    window: int = 5,
 ) -> Maker:
     """Views of candidates, see `spacy_klsh.pipeline.extraction`."""
     from .extraction import ViewExtractor
 
-    return ViewExtractor(names=tuple(names), attributes=tuple(attributes), blind=blind)
+    return ViewExtractor(
+        names=tuple(names), attributes=tuple(attributes), blind=blind, window=window
+    )
+
+
+@registry.misc("spacy-klsh.features.v1")
+def make_features(
+    width: int = 2**18,
+    max_lengths: Dict[str, int] = N_GRAMS,  # noqa: UP006
+) -> Any:
+    """Hashed n-grams of the views, see `spacy_klsh.hashing.n_grams`."""
+    from ..hashing.n_grams import NGramFeatures
+
+    return NGramFeatures(width=width, max_lengths=max_lengths)
 
 
 @registry.misc("spacy-klsh.subsequence_kernel.v1")
@@ -228,6 +257,9 @@ def make_subspace(
     bits_per_member: int | None = 30,
     min_samples_leaf: int = 1,
     class_weight: str | None = None,
+    inputs: str = "codes",
+    n_features_kept: int = 2000,
+    base: Any = None,
 ) -> Maker:
     """Random subspace ensemble without its seed, see `spacy_klsh.classifiers.subspace`."""
     from ..classifiers.subspace import SubspaceClassifier
@@ -237,8 +269,106 @@ def make_subspace(
         "bits_per_member": bits_per_member,
         "min_samples_leaf": min_samples_leaf,
         "class_weight": class_weight,
+        "inputs": inputs,
+        "n_features_kept": n_features_kept,
+        "base": base,
     }
-    return partial(SubspaceClassifier, **settings)  # type: ignore[arg-type]
+    return partial(SubspaceClassifier, **settings)
+
+
+@registry.misc("spacy-klsh.logistic.v1")
+def make_logistic(strength: float = 1.0, class_weight: str | None = None) -> Any:
+    """Logistic regression of scikit-learn as the base of a random subspace ensemble."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=strength, class_weight=class_weight)
+
+
+@registry.misc("spacy-klsh.extra_trees.v1")
+def make_extra_trees(
+    n_trees: int = 250,
+    bits_per_split: int | None = None,
+    min_samples_leaf: int = 1,
+    class_weight: str | None = None,
+    inputs: str = "both",
+    n_features_kept: int = 2000,
+) -> Maker:
+    """Extra trees without their seed, see `spacy_klsh.classifiers.extra_trees`."""
+    from ..classifiers.extra_trees import ExtraTrees
+
+    settings = {
+        "n_trees": n_trees,
+        "bits_per_split": bits_per_split,
+        "min_samples_leaf": min_samples_leaf,
+        "class_weight": class_weight,
+        "inputs": inputs,
+        "n_features_kept": n_features_kept,
+    }
+    return partial(ExtraTrees, **settings)  # type: ignore[arg-type]
+
+
+@registry.misc("spacy-klsh.hamming_knn.v1")
+def make_hamming_knn(
+    k: int = 30,
+    weights: str = "uniform",
+    index: str = "scan",
+    smoothing: float = 1.0,
+) -> Maker:
+    """Nearest codes without their seed, see `spacy_klsh.classifiers.neighbors`."""
+    from ..classifiers.neighbors import HammingNeighbors
+
+    settings = {"k": k, "weights": weights, "index": index, "smoothing": smoothing}
+    return partial(HammingNeighbors, **settings)  # type: ignore[arg-type]
+
+
+@registry.misc("spacy-klsh.klsh_knn.v1")
+def make_klsh_knn(
+    k: int = 15,
+    n_tables: int = 8,
+    bits_per_table: int = 12,
+    neighborhood: int = 64,
+    weights: str = "distance",
+    smoothing: float = 1.0,
+) -> Maker:
+    """KLSH-kNN without its seed, see `spacy_klsh.classifiers.kernel_neighbors`."""
+    from ..classifiers.kernel_neighbors import KernelNeighbors
+
+    settings = {
+        "k": k,
+        "n_tables": n_tables,
+        "bits_per_table": bits_per_table,
+        "neighborhood": neighborhood,
+        "weights": weights,
+        "smoothing": smoothing,
+    }
+    return partial(KernelNeighbors, **settings)  # type: ignore[arg-type]
+
+
+@registry.misc("spacy-klsh.polynomial.v1")
+def make_polynomial(
+    degree: int = 2,
+    C: float = 1.0,
+    class_weight: str | None = None,
+    inputs: str = "features",
+    method: str = "index",
+    sigma: float = 0.002,
+    max_sets: int = 5_000_000,
+    n_folds: int = 3,
+) -> Maker:
+    """Polynomial kernel machines without their seed, see `spacy_klsh.classifiers.polynomial`."""
+    from ..classifiers.polynomial import PolynomialClassifier
+
+    settings = {
+        "degree": degree,
+        "C": C,
+        "class_weight": class_weight,
+        "inputs": inputs,
+        "method": method,
+        "sigma": sigma,
+        "max_sets": max_sets,
+        "n_folds": n_folds,
+    }
+    return partial(PolynomialClassifier, **settings)  # type: ignore[arg-type]
 
 
 @registry.misc("spacy-klsh.perceptron.v1")

@@ -21,7 +21,9 @@ def arrange(classifier: Any, scheme: LabelScheme) -> None:
     ValueError
         If each label is learned on its own, or the file of the hierarchy cannot be read.
     """
-    member = getattr(classifier, "member", classifier)
+    member = classifier
+    while hasattr(member, "member"):
+        member = member.member
     strategy = getattr(member, "strategy", "flat")
     if strategy == "flat":
         return

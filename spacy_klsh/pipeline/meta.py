@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from spacy.vocab import Vocab
 
+from .policy import KINDS
+
 if TYPE_CHECKING:
     from .component import RelationExtractor
 
 FORMAT_VERSION = 1
-WORDS = ("labels", "entity_labels")
+WORDS = ("labels", "entity_labels", "dropped")
 MAPPINGS = ("thresholds", "settings", "vectors")
 
 
@@ -25,6 +27,7 @@ def describe(component: RelationExtractor) -> dict[str, Any]:
         "labels": list(component.labels),
         "thresholds": component.thresholds,
         "entity_labels": sorted(component.entity_labels),
+        "dropped": sorted(component.dropped),
         "reference_labels": component.reference_labels,
         "settings": _settings(component),
         "vectors": _vectors(component.vocab),
@@ -67,8 +70,10 @@ def _settings(component: RelationExtractor) -> dict[str, Any]:
         "direction": component.scheme.direction,
         "symmetric_labels": sorted(component.scheme.symmetric),
         "negative_labels": sorted(component.scheme.negative),
+        "calibration": component.calibration,
         "seed": component.seed,
         "views": _described(component.views),
+        "features": component.features and _described(component.features),
         "kernel": _described(component.hashing.kernel),
         "hashing": _described(component.hashing, leave_out=("kernel",)),
         "classifier": _described(component.make_classifier(seed=component.seed)),
@@ -82,7 +87,8 @@ def _described(thing: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
         if not name.startswith("_") and name not in leave_out
     ]
     values = {name: getattr(thing, name) for name in names}
-    described: dict[str, Any] = json.loads(json.dumps({"class": type(thing).__name__, **values}))
+    content = json.dumps({"class": type(thing).__name__, **values}, default=repr)
+    described: dict[str, Any] = json.loads(content)
     return described
 
 
@@ -117,6 +123,8 @@ def _check_entries(meta: Mapping[str, Any]) -> None:
     wrong += [name for name in MAPPINGS if not isinstance(meta.get(name), dict)]
     if wrong:
         raise damaged(f"meta.json lacks {', '.join(wrong)} or holds another type there")
+    if not set(KINDS).issuperset(meta["dropped"]):
+        raise damaged(f"dropped are {meta['dropped']}, but only {', '.join(KINDS)} can be")
     labels, thresholds = meta["labels"], meta["thresholds"]
     if labels != sorted(set(labels)) or "" in labels:
         raise damaged(f"labels are {labels}, but different, sorted, filled ones are needed")

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from spacy.tokens import Doc, Span
 
+from .policy import KINDS, check_policies
+
 
 @dataclass(frozen=True, kw_only=True)
 class NearbyEntities:
@@ -25,23 +27,34 @@ class NearbyEntities:
         Most sentences from the first start to the last end; 1: one holds all.
     max_candidates : int
         Most candidates in one Doc; what is cut is counted.
+    overlapping, same_text : {"keep", "drop", "auto"}
+        What becomes of candidates of which two arguments share a token, or have the same
+        text but for case; auto: training decides. What is dropped is counted.
 
     Raises
     ------
     ValueError
-        If a limit is below 1.
+        If a limit is below 1, or another policy is given.
     """
 
     spans_key: str | None = None
     max_tokens: int | None = None
     max_sentences: int = 1
     max_candidates: int = 10_000
+    overlapping: str = "auto"
+    same_text: str = "auto"
 
     def __post_init__(self) -> None:
         for name in ("max_tokens", "max_sentences", "max_candidates"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}; give at least 1.")
+        check_policies(**{kind: getattr(self, kind) for kind in KINDS})
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The kinds of candidates that are dropped whatever training says."""
+        return tuple(kind for kind in KINDS if getattr(self, kind) == "drop")
 
     def entities(self, doc: Doc) -> tuple[Span, ...]:
         """The spans that may be arguments, in document order, longer ones first.

@@ -115,12 +115,13 @@ def _restore(component: RelationExtractor, files: Files) -> None:
         _check_extracted(component, reference)
         hashing.restore(reference, *(arrays[f"hashing/{name}"] for name in HASHING))
         classifier.restore(_below("classifier", arrays))
-        _check_agreement(hashing, classifier, scheme, meta["reference_labels"])
+        _check_agreement(component, hashing, classifier, scheme, meta["reference_labels"])
     elif symbols or arrays or meta["reference_labels"]:
         raise damaged(f"it has no labels, but {ARRAYS}, {SYMBOLS} or reference_labels hold some")
     component.hashing, component.classifier, component.scheme = hashing, classifier, scheme
     component.thresholds = meta["thresholds"]
     component.entity_labels = frozenset(meta["entity_labels"])
+    component.dropped = frozenset(meta["dropped"])
     component.reference_labels = meta["reference_labels"]
 
 
@@ -164,12 +165,17 @@ def _check_extracted(component: RelationExtractor, reference: Views) -> None:
 
 
 def _check_agreement(
-    hashing: Any, classifier: Any, scheme: LabelScheme, reference_labels: list[list[str]]
+    component: RelationExtractor,
+    hashing: Any,
+    classifier: Any,
+    scheme: LabelScheme,
+    reference_labels: list[list[str]],
 ) -> None:
     n_bits, n_features = classifier.widths_
+    width = 0 if component.features is None else component.features.width
     for what, found, expected in (
         ("bits of the classifier", n_bits, hashing.n_bits if n_bits else 0),
-        ("features of the classifier", n_features, 0),
+        ("features of the classifier", n_features, width if n_features else 0),
         ("labels of its predictions", classifier.n_labels_, len(scheme.classes)),
         ("reference_labels", len(reference_labels), len(hashing.reference_rows_)),
     ):

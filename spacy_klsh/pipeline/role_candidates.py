@@ -15,6 +15,7 @@ from spacy.tokens import Doc, Span
 
 from .candidates import Candidates
 from .nearby import NearbyEntities
+from .policy import without
 
 MAX_ROLES = 8
 MAX_COUNT = 2**63 - 1  # what a saved Doc can hold
@@ -66,7 +67,7 @@ class RoleCandidates(NearbyEntities):
     interchangeable : list of lists of str
         Roles that mean the same, like ``["Theme", "Theme2"]``: each choice of entities for
         them is proposed once, in document order; their labels must be the same.
-    spans_key, max_tokens, max_sentences, max_candidates
+    spans_key, max_tokens, max_sentences, max_candidates, overlapping, same_text
         See `NearbyEntities`; what is cut is counted without being looked at.
 
     Raises
@@ -145,7 +146,8 @@ class RoleCandidates(NearbyEntities):
         rows = sorted(islice(self._choices(windows, takes), self.max_candidates))
         skipped["max_candidates"] = min(self._count(windows, takes) - len(rows), MAX_COUNT)
         arguments = np.array(rows, np.int32).reshape(len(rows), len(self.roles))
-        return Candidates(tuple(self.roles), entities, arguments, dict(+skipped))
+        found = Candidates(tuple(self.roles), entities, arguments, dict(+skipped))
+        return without(found, self.dropped)
 
     def _roles_of(self, label: str) -> int:
         """Roles that an entity may fill, as bits."""

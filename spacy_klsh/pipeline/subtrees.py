@@ -7,6 +7,7 @@ import numpy as np
 from ..structures import Float32, Int64, Structures
 from ..trees import join_paths
 from .candidates import Candidates
+from .contexts import spread
 
 
 class RolePaths:
@@ -73,6 +74,18 @@ class RolePaths:
         nodes, marked = paths.nodes[steps], (self._roles > 0) & (lengths > 0)
         nodes[starts[marked], 0] = len(paths.symbols) + self._roles[marked]
         return Structures(nodes, np.append(0, ends)[self._bounds], *self._dictionary(paths))
+
+    def joined(self, structures: Structures) -> Structures:
+        """Structures of `pairs`, those of each candidate one behind the other."""
+        lengths = structures.lengths[self._rows]
+        ends = np.cumsum(lengths)
+        steps, _, _ = spread(structures.offsets[self._rows], structures.offsets[self._rows + 1])
+        return Structures(
+            structures.nodes[steps],
+            np.append(0, ends)[self._bounds],
+            structures.symbols,
+            structures.vectors,
+        )
 
     def subtree(self, paths: Structures, tokens: Int64) -> Structures:
         """The union of the paths of each candidate, a tree with the first entity as its root.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..classifiers.encoded import Encoded
-from ..structures import Float32, Int64, Views
+from ..structures import Float32, Int64, Views, take
 from .candidates import Candidates
-from .comparison import extract, judge
+from .comparison import encode, extract
 from .hierarchies import arrange
 from .labels import Bool, LabelScheme, Lost
+from .policy import Tallies, automatic, of_kinds, seldom_related, without
 from .readers import give_entities
 from .relations import Record, read_records
 from .thresholds import choose_thresholds
@@ -48,11 +50,7 @@ class TrainingSet:
         Number of the Doc that each candidate comes from.
     lost_gold : Counter of (reason, label)
         Gold relations that no candidate stands for.
-    entity_labels : frozenset of str
-        Labels of the entities of all candidates.
     scheme : LabelScheme
-    skipped : Counter of reason to int
-        Pairs or candidates that were left out.
     """
 
     candidates: Sequence[Candidates]
@@ -60,9 +58,17 @@ class TrainingSet:
     y: Bool
     groups: Int64
     lost_gold: Lost
-    entity_labels: frozenset[str]
     scheme: LabelScheme
-    skipped: Counter[str]
+
+    @property
+    def entity_labels(self) -> frozenset[str]:
+        """Labels of the entities of all candidates."""
+        return frozenset().union(*(found.entity_labels for found in self.candidates))
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """Pairs or candidates that were left out, by reason."""
+        return sum((Counter(found.skipped) for found in self.candidates), Counter())
 
     @property
     def lost(self) -> Counter[str]:
@@ -72,15 +78,43 @@ class TrainingSet:
             counts[reason] += n
         return counts
 
+    def of_kinds(self, kinds: Collection[str]) -> Bool:
+        """Whether each candidate is of one of these kinds (see `policy`), bool (n,)."""
+        return np.concatenate([of_kinds(found, kinds) for found in self.candidates])
+
+    def seldom_related(self) -> frozenset[str]:
+        """The kinds of candidates that are related far less often than the others."""
+        tallies, labels = Tallies(), [label for label, _ in self.scheme.classes]
+        ends = np.cumsum([len(found) for found in self.candidates])
+        for found, y in zip(self.candidates, np.split(self.y, ends[:-1]), strict=True):
+            tallies.count(found, y, labels)
+        return seldom_related(tallies)
+
+    def without(self, kinds: Collection[str]) -> TrainingSet:
+        """The same without candidates of these kinds; the gold between them is unreachable."""
+        dropped, every = self.of_kinds(kinds), dict.fromkeys(self.scheme.labels, 1.0)
+        gold = (self.y & dropped[:, None]).astype(np.float32)
+        lost = chain.from_iterable(self.scheme.attached(self.candidates, gold, every))
+        return replace(
+            self,
+            candidates=[without(found, kinds) for found in self.candidates],
+            views=take(self.views, ~dropped),
+            y=self.y[~dropped],
+            groups=self.groups[~dropped],
+            lost_gold=self.lost_gold + Lost(("unreachable", r.record.label) for r in lost),
+        )
+
 
 def train(component: RelationExtractor, examples: Sequence[Example], nlp: Language | None) -> None:
     """Fit the hashing, the classifier and the thresholds of `component`."""
     from joblib import parallel_config
 
     data = collect(component, examples, nlp)
+    dropped = automatic(component.candidates, data.seldom_related())
+    data = data.without(dropped)
     component.report.update(data.lost)
     component.hashing.fit(data.views)
-    encoded = Encoded(component.hashing.transform(data.views), None, data.views)
+    encoded = encode(component, component.hashing.transform(data.views), data.views)
     with parallel_config("threading", n_jobs=-1):  # the same trees for any number
         component.classifier = fit_classifier(component, encoded, data.y, data.scheme)
         thresholds = _thresholds(component, encoded, data)
@@ -88,26 +122,35 @@ def train(component: RelationExtractor, examples: Sequence[Example], nlp: Langua
     component.reference_labels = [
         names[data.y[row, 1:]].tolist() for row in component.hashing.reference_rows_
     ]
-    component.entity_labels = data.entity_labels
+    component.entity_labels, component.dropped = data.entity_labels, dropped
     component.scheme = data.scheme  # last: before it the component counts as untrained
     component.thresholds = thresholds
     logger.info(
-        "%s: %d candidates in %d Docs, %d of them related; thresholds %s; lost: %s",
+        "%s: %d candidates in %d Docs, %d of them related; dropped %s; thresholds %s; lost: %s",
         component.name,
         len(data.y),
         len(np.unique(data.groups)),
         int((~data.y[:, 0]).sum()),
+        sorted(dropped),
         thresholds,
         dict(data.lost),
     )
 
 
 def _thresholds(component: RelationExtractor, x: Encoded, data: TrainingSet) -> dict[str, float]:
-    if component.threshold is not None:
-        return dict.fromkeys(data.scheme.labels, component.threshold)
-    if learns_later(component):
-        return dict.fromkeys(data.scheme.labels, EVEN_CHANCE)
-    return choose_thresholds(data.scheme, out_of_fold(component, x, data), data.y, data.lost_gold)
+    """Thresholds of the labels, by out-of-fold answers from which calibration learns first."""
+    fixed = component.threshold
+    if fixed is None and component.calibration is None and learns_later(component):
+        fixed = EVEN_CHANCE
+    if fixed is None or component.calibration is not None:
+        probabilities = out_of_fold(component, x, data)
+    if component.calibration is not None:
+        answered = probabilities.any(axis=1)
+        component.classifier.calibrate(probabilities[answered], data.y[answered])
+        probabilities[answered] = component.classifier.calibrated(probabilities[answered])
+    if fixed is not None:
+        return dict.fromkeys(data.scheme.labels, fixed)
+    return choose_thresholds(data.scheme, probabilities, data.y, data.lost_gold)
 
 
 def learns_later(component: RelationExtractor) -> bool:
@@ -118,29 +161,27 @@ def learns_later(component: RelationExtractor) -> bool:
 def collect(
     component: RelationExtractor, examples: Sequence[Example], nlp: Language | None
 ) -> TrainingSet:
-    """Candidates, views and classes of all examples."""
+    """Candidates, views and classes of all examples, before training drops any kind."""
     docs = _parsed([example.reference for example in examples], component, nlp)
     gold = [component.scheme.gold(read_records(doc, component.attr) or []) for doc in docs]
     labels = sorted({record.label for records in gold for record in records})
     scheme = replace(component.scheme, labels=tuple(labels))
     offered = [component.candidates(doc, ordered=scheme.ordered) for doc in docs]
     candidates, views = extract(component, docs, offered)
-    y, lost_gold = targets(scheme, candidates, gold)
+    y, lost_gold = targets_of(scheme, candidates, gold)
     data = TrainingSet(
         candidates=candidates,
         views=views,
         y=y,
         groups=np.repeat(np.arange(len(docs)), [len(found) for found in candidates]),
         lost_gold=lost_gold,
-        entity_labels=frozenset().union(*(found.entity_labels for found in candidates)),
         scheme=scheme,
-        skipped=sum((Counter(found.skipped) for found in candidates), Counter()),
     )
     _check_classes(data, len(docs), sum(map(len, gold)))
     return data
 
 
-def targets(
+def targets_of(
     scheme: LabelScheme, candidates: Sequence[Candidates], gold: Sequence[Sequence[Record]]
 ) -> tuple[Bool, Lost]:
     """`LabelScheme.targets` of many Docs, one behind the other."""
@@ -239,18 +280,3 @@ def document_folds(groups: Int64) -> Int64:
     docs, rows = np.unique(groups, return_inverse=True)
     order = np.random.default_rng(0).permutation(len(docs))
     return (order % min(N_FOLDS, len(docs)))[rows]
-
-
-def thresholds_for(component: RelationExtractor, examples: Iterable[Example]) -> dict[str, float]:
-    """Thresholds of a trained component with the best F1 on annotated Docs."""
-    scheme, examples = component.scheme, list(examples)
-    references = [example.reference for example in examples]
-    gold = [scheme.gold(read_records(doc, component.attr) or []) for doc in references]
-    if not any(gold):
-        raise ValueError(
-            "the Docs hold no gold relations to choose thresholds by; write them with "
-            "DocBin(store_user_data=True) or `spacy-klsh convert`."
-        )
-    candidates, views = judge(component, [example.predicted for example in examples])
-    y, lost_gold = targets(scheme, candidates, gold)
-    return choose_thresholds(scheme, component.probabilities(views), y, lost_gold)

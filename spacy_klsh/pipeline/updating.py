@@ -9,12 +9,11 @@ from typing import Any
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..classifiers.encoded import Encoded
-from .comparison import judge
+from .comparison import encode, judge
 from .component import RelationExtractor
 from .readers import give_entities
 from .relations import read_records
-from .training import targets
+from .training import targets_of
 
 
 class OnlineRelationExtractor(RelationExtractor):
@@ -57,7 +56,7 @@ class OnlineRelationExtractor(RelationExtractor):
         ValueError
             Before training, or if no Doc of an example has a parse.
         """
-        self._check_trained()
+        self.check_trained()
         losses = {} if losses is None else losses
         losses[self.name] = losses.get(self.name, 0.0) + _learn(self, list(examples))
         return losses
@@ -70,10 +69,10 @@ def _learn(component: RelationExtractor, examples: list[Example]) -> int:
     docs = [_annotated(example, component) for example in examples]
     gold = [read_records(example.reference, component.attr) or [] for example in examples]
     candidates, views = judge(component, docs)
-    y, lost = targets(component.scheme, candidates, gold)
+    y, lost = targets_of(component.scheme, candidates, gold)
     component.report.update(sum((Counter(found.skipped) for found in candidates), Counter()))
     component.report.update(reason for reason, _ in lost.elements())
-    x = Encoded(component.hashing.transform(views), None, views)
+    x = encode(component, component.hashing.transform(views), views)
     errors: int = component.classifier.update(
         x, y.argmax(axis=1) if component.scheme.exclusive else y
     )

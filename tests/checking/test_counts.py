@@ -96,3 +96,19 @@ def test_everything_is_json():
     assert written["per_document"] == {"min": 0, "median": 1, "max": 1}
     assert written["skipped"] == {"entity_labels": 3} and written["repeated_texts"] == 2
     assert counted([]).to_dict()["per_document"] == {"min": 0, "median": 0, "max": 0}
+
+
+def test_kinds_of_candidates_are_counted_with_what_is_related():
+    entities = [(0, 1, "P"), (2, 3, "P"), (0, 3, "P"), (4, 5, "P")]
+    docs = [
+        annotated("Ada met ada or Bo", entities, links, key="e")
+        for links in ([("R", 0, 1), ("R", 0, 2), ("S", 0, 2)], [("R", 0, 3)])
+    ]
+    kinds = counted(
+        docs, exclusive_classes=False, direction="none", **pairs_block(spans_key="e")
+    ).to_dict()["kinds"]
+    assert kinds == {
+        "overlapping": {"candidates": 4, "related": 1, "positives": {"R": 1, "S": 1}},
+        "same_text": {"candidates": 2, "related": 1, "positives": {"R": 1, "S": 0}},
+        "other": {"candidates": 6, "related": 1, "positives": {"R": 1, "S": 0}},
+    }

@@ -179,3 +179,29 @@ def test_shared_texts_are_counted_in_the_later_data():
     assert finding.data == "b" and finding.message.startswith(
         "5 of 5 Docs have a text that is in a"
     )
+
+
+def overlapping(n, n_related=0):
+    """`n` Docs with two pairs, of which the overlapping one is seldom related."""
+    return [
+        annotated(
+            f"Ada met Bo{i} .",
+            [(0, 1, "P"), (0, 2, "P"), (2, 3, "P")],
+            [("R", 0, 2), *([("R", 0, 1)] if i < n_related else [])],
+            key="e",
+        )
+        for i in range(n)
+    ]
+
+
+def test_kinds_of_candidates_that_training_would_drop():
+    block = pairs_block(spans_key="e")
+    data = overlapping(100, 1), overlapping(20, 9)
+    (finding,) = (f for f in findings(*data, **block) if f.code == "overlapping")
+    assert finding.level == "info"
+    assert 'related ones among them: b 9, a 1. candidates.overlapping = "keep"' in finding.message
+    kept = (overlapping(100, 50), overlapping(100)), block
+    set_to_keep = data, pairs_block(spans_key="e", overlapping="keep")
+    set_to_drop = data, pairs_block(spans_key="e", overlapping="drop")
+    for parts, config in (kept, set_to_keep, set_to_drop):
+        assert not [f for f in findings(*parts, **config) if f.code == "overlapping"]

@@ -2,12 +2,13 @@ from collections import Counter
 from itertools import pairwise, permutations
 
 import pytest
-from checking.made import annotated, component, counted, pair, pairs_block
+from checking.made import TOKENIZER, annotated, component, counted, pair, pairs_block
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipeline import events, sentences
 
 from spacy_klsh import Relation
+from spacy_klsh.checking.counts import count
 from spacy_klsh.pipeline.candidates import EntityPairs
 
 
@@ -182,3 +183,16 @@ def test_a_second_label_has_no_place():
     assert counted([doc]).lost == {"B": {"second_label": 1}}
     counts = counted([doc], exclusive_classes=False)
     assert not counts.lost and counts.positives == {"A": 1, "B": 1} and counts.related == 1
+
+
+@pytest.mark.parametrize("policy", ["auto", "drop"])
+def test_relations_between_what_is_dropped_are_lost(policy):
+    block = pairs_block(same_text=policy)
+    nlp = sentences.build(**block)
+    given = nlp.get_pipe("klsh_relations")
+    given.dropped = frozenset({"same_text"})  # as training would
+    docs = [pair(words="Ada met ada ."), pair()]
+    counts = count(docs, given, TOKENIZER)
+    assert counts.lost == {"R": {"same_text": 1}}
+    assert (counts.candidates, counts.skipped["same_text"]) == (2, 1)
+    assert counts.examples["same_text"] == ["Doc 1: R of head 'Ada', tail 'ada'"]

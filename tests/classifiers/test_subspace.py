@@ -1,28 +1,40 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-import joblib
-import naive_trees
 import numpy as np
 import pytest
 import strategies
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 from spacy_klsh.classifiers.encoded import Encoded
+from spacy_klsh.classifiers.extra_trees import ExtraTrees
 from spacy_klsh.classifiers.subspace import SubspaceClassifier
 from spacy_klsh.hashing.codes import Codes
+from spacy_klsh.hashing.features import Features
 
-ARRAYS = ("roots", "nodes", "values", "n_bits")
-WEIGHTS = [{"class_weight": "balanced"}, {"class_weight": {1: 5.0, 3: 0.25}}]
-SETTINGS = [{}, *WEIGHTS, {"min_samples_leaf": 6}, {"min_samples_leaf": 120}, {"n_members": 1}]
-CHANGE = st.tuples(st.sampled_from(ARRAYS), st.integers(0), st.integers(1, 255))
-CHOICES = {"bits_per_member": [1, 5, None], "min_samples_leaf": [1, 2, 5]}
+ARRAYS = ("roots", "nodes", "values", "n_bits", "width", "columns")
+MAKERS = {
+    "subspace": lambda **s: SubspaceClassifier(n_members=12, bits_per_member=9, **s),
+    "forest": lambda **s: SubspaceClassifier(n_members=12, bits_per_member=None, **s),
+    "extra trees": lambda **s: ExtraTrees(n_trees=12, **s),
+    "linear": lambda **s: SubspaceClassifier(
+        n_members=12, bits_per_member=9, base=LogisticRegression(), **s
+    ),
+}
+GROWN = ("subspace", "forest", "extra trees")
 
 
-def encode(bits):
-    return Encoded(Codes.pack(bits), None, {})
+def encode(bits, inputs="codes"):
+    """The bits as codes, the later half as features, or all as these."""
+    n_bits = bits.shape[1]
+    first = {"codes": n_bits, "features": 0, "both": n_bits // 2}[inputs]
+    rows = [np.flatnonzero(row) for row in bits[:, first:]]
+    features = Features.from_sets(rows, n_bits - first) if first < n_bits else None
+    return Encoded(Codes.pack(bits[:, : first or 1]), features, {})
 
 
 def sample(n=120, n_bits=70, labels=(0, 1), seed=0):
@@ -38,54 +50,32 @@ def fitted(bits, y, n_labels=None, **settings):
     return SubspaceClassifier(**settings).fit(encode(bits), y, n_labels)
 
 
-def oracle(classifier, bits, y):
-    """The scikit-learn ensemble and the labels of its classes."""
-    labels, y = np.unique(y, return_inverse=True)
-    return classifier.estimator(labels).fit(bits, y), labels
+@pytest.mark.skipif(not strategies.JIT, reason="hundreds of trees")
+@pytest.mark.parametrize("weight", [None, "balanced"])
+@pytest.mark.parametrize("name", GROWN)
+def test_ensembles_answer_as_those_of_scikit_learn(name, weight):
+    (bits, y), (new, _) = sample(n=300, labels=(0, 1, 2)), sample(n=300, seed=1)
+    y[(y > 0) & (np.arange(300) % 3 > 0)] = 0
+    tree = DecisionTreeClassifier(class_weight=weight)
+    split = DecisionTreeClassifier(class_weight=weight, max_features="sqrt")
+    theirs = {
+        "subspace": BaggingClassifier(tree, 400, max_features=9),
+        "forest": BaggingClassifier(split, 400),  # RandomForestClassifier draws by weight
+        "extra trees": ExtraTreesClassifier(400, class_weight=weight),
+    }[name]
+    one, other = (theirs.set_params(random_state=i).fit(bits, y).predict_proba(new) for i in (0, 1))
+    classifier = MAKERS[name](class_weight=weight, inputs="codes")
+    setattr(classifier, "n_trees" if name == "extra trees" else "n_members", 400)
+    found = classifier.fit(encode(bits), y).predict_proba(encode(new))
+    assert np.abs(found - one).mean() < 1.1 * np.abs(other - one).mean()
 
 
-@pytest.mark.parametrize("bits_per_member", [9, None])
-@pytest.mark.parametrize("labels", [(0, 1), (0, 1, 2, 3, 4), (1, 4, 6)])
-@pytest.mark.parametrize("settings", SETTINGS)
-def test_probabilities_are_those_of_scikit_learn(bits_per_member, labels, settings):
-    bits, y = sample(labels=labels)
-    new, _ = sample(seed=1)
-    classifier = fitted(bits, y, n_labels=8, bits_per_member=bits_per_member, **settings)
-    ensemble, labels = oracle(classifier, bits, y)
-    found = classifier.predict_proba(encode(new))
-    assert found.dtype == np.float32 and found.shape == (len(new), 8)
-    np.testing.assert_allclose(found[:, labels], ensemble.predict_proba(new), rtol=0, atol=1e-6)
-    assert not np.delete(found, labels, axis=1).any()
-
-
-@pytest.mark.parametrize("bits_per_member", [1, 30, 64, 1000, None])
-@pytest.mark.parametrize("n_bits", [1, 63, 64, 65, 128, 130])
-def test_any_width_of_codes_and_subspaces(bits_per_member, n_bits):
-    bits, y = sample(n=40, n_bits=n_bits)
-    classifier = fitted(bits, y, n_members=4, bits_per_member=bits_per_member)
-    expected = oracle(classifier, bits, y)[0].predict_proba(bits)
-    np.testing.assert_allclose(classifier.predict_proba(encode(bits)), expected, rtol=0, atol=1e-6)
-
-
-@given(st.data(), st.integers(0, 2**32 - 1), st.integers(2, 30), st.integers(1, 70))
-@strategies.QUICK
-def test_trees_walked_node_by_node_agree(data, seed, n, n_bits):
-    labels = data.draw(st.lists(st.integers(0, 6), min_size=2, max_size=4, unique=True))
-    settings = {name: data.draw(st.sampled_from(values)) for name, values in CHOICES.items()}
-    bits, y = sample(n, n_bits, labels, seed)
-    assume(len(np.unique(y)) > 1)
-    classifier = fitted(bits, y, n_labels=7, n_members=3, seed=seed, **settings)
-    ensemble, labels = oracle(classifier, bits, y)
-    new = np.concatenate([bits, 1 - bits])
-    expected = naive_trees.probabilities(ensemble, new.tolist(), labels, 7)
-    np.testing.assert_allclose(classifier.predict_proba(encode(new)), expected, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("bits_per_member", [9, None])
-def test_probabilities_do_not_depend_on_the_block(bits_per_member):
-    bits, y = sample(n=600, labels=(0, 1, 2))
-    classifier = fitted(bits[:200], y[:200], bits_per_member=bits_per_member)
-    x = encode(bits)
+@pytest.mark.parametrize("inputs", ["codes", "features", "both"])
+@pytest.mark.parametrize("name", MAKERS)
+def test_probabilities_do_not_depend_on_the_block(name, inputs):
+    bits, y = sample(n=600 if strategies.JIT else 210, labels=(0, 1, 2))
+    x = encode(bits, inputs)
+    classifier = MAKERS[name](inputs=inputs).fit(x[:200], y[:200])
     whole = classifier.predict_proba(x)
     for size in (1, 7, 500):
         blocks = [classifier.predict_proba(x[i : i + size]) for i in range(0, len(x), size)]
@@ -93,31 +83,58 @@ def test_probabilities_do_not_depend_on_the_block(bits_per_member):
     assert classifier.predict_proba(x[::-1]).tobytes() == whole[::-1].tobytes()
 
 
-@pytest.mark.parametrize("bits_per_member", [9, None])
-def test_the_seed_decides_the_trees(bits_per_member):
+@pytest.mark.parametrize("name", GROWN)
+def test_the_seed_decides_the_trees(name, monkeypatch):
     bits, y = sample()
-    settings = {"bits_per_member": bits_per_member}
-    first, same, other = (fitted(bits, y, seed=s, **settings).state() for s in (3, 3, 4))
-    with joblib.parallel_config("threading", n_jobs=2):
-        threads = fitted(bits, y, seed=3, **settings).state()
-    for name in ARRAYS:
-        assert first[name].tobytes() == same[name].tobytes() == threads[name].tobytes()
+    first, same, other = (
+        MAKERS[name](seed=s, inputs="codes").fit(encode(bits), y).state() for s in (3, 3, 4)
+    )
+    monkeypatch.setattr(os, "cpu_count", lambda: 5)
+    threads = MAKERS[name](seed=3, inputs="codes").fit(encode(bits), y).state()
+    for array in ARRAYS:
+        assert first[array].tobytes() == same[array].tobytes() == threads[array].tobytes()
     assert first["nodes"].tobytes() != other["nodes"].tobytes()
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_features_say_what_bits_would(name):
+    (bits, y), (new, _) = sample(n_bits=64), sample(n_bits=64, seed=1)
+    codes, both = (
+        MAKERS[name](inputs=inputs).fit(encode(bits, inputs), y) for inputs in ("codes", "both")
+    )
+    assert (codes.widths_, both.widths_) == ((64, 0), (32, 32))
+    found = both.predict_proba(encode(new, "both"))
+    assert found.tobytes() == codes.predict_proba(encode(new)).tobytes()
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_features_that_are_not_kept_do_not_matter(name):
+    (bits, y), (new, _) = sample(), sample(seed=1)
+    bits[:, 69] = y
+    settings = {"inputs": "features", "n_features_kept": 4}
+    classifier = MAKERS[name](**settings).fit(encode(bits, "features"), y)
+    kept = classifier.inputs_.columns
+    assert 69 in kept and len(kept) == 4
+    noisy = 1 - new
+    noisy[:, kept] = new[:, kept]
+    expected = classifier.predict_proba(encode(new, "features"))
+    assert classifier.predict_proba(encode(noisy, "features")).tobytes() == expected.tobytes()
+    assert (expected.argmax(axis=1) == new[:, 69]).mean() > 0.8
 
 
 def test_equal_distributions_are_stored_once():
     classifier = fitted(*sample(n=300, labels=(0, 1, 2)))
-    values, n_leaves = classifier.values_, (classifier.nodes_[:, 0] < 0).sum()
-    assert len(np.unique(values, axis=0)) == len(values) < n_leaves / 4
+    values, nodes = classifier.members_.values, classifier.members_.nodes
+    assert len(np.unique(values, axis=0)) == len(values) < (nodes[:, 0] < 0).sum() / 4
 
 
 @pytest.mark.parametrize("weight", [0.2, 1.0, 9.0])
 def test_a_leaf_that_must_hold_all_candidates_holds_their_weighted_shares(weight):
     bits, y = sample(labels=(1, 4))
     stumps = fitted(bits, y, min_samples_leaf=120, class_weight={4: weight}, n_members=50)
-    assert (stumps.nodes_[:, 0] == -1).all()
+    assert (stumps.members_.nodes[:, 0] == -1).all()
     odds = weight * (y == 4).sum() / (y == 1).sum()
-    assert stumps.values_[:, 4].mean() == pytest.approx(odds / (1 + odds), abs=0.03)
+    assert stumps.predict_proba(encode(bits))[0, 4] == pytest.approx(odds / (1 + odds), abs=0.03)
 
 
 def test_one_label_is_refused_with_the_count():
@@ -131,12 +148,32 @@ def test_labels_outside_are_refused(labels, n_labels):
         fitted(*sample(labels=labels), n_labels)
 
 
-@pytest.mark.parametrize("name", ["n_members", "bits_per_member", "min_samples_leaf"])
-def test_senseless_settings_are_refused(name):
+@pytest.mark.parametrize("weight", [1e-300, 1e300])
+def test_extreme_weights_give_probabilities(weight):
+    bits, y = sample(labels=(0, 1, 2))
+    found = fitted(bits, y, class_weight={1: weight}, min_samples_leaf=9).predict_proba(
+        encode(bits)
+    )
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
+
+
+COUNTS = [
+    *((SubspaceClassifier, name) for name in ("n_members", "bits_per_member")),
+    *((ExtraTrees, name) for name in ("n_trees", "bits_per_split")),
+    *(
+        (c, n)
+        for c in (SubspaceClassifier, ExtraTrees)
+        for n in ("min_samples_leaf", "n_features_kept")
+    ),
+]
+
+
+@pytest.mark.parametrize(("classifier", "name"), COUNTS)
+def test_senseless_settings_are_refused(classifier, name):
     weights = [("class_weight", {0: 1.0, 1: w}) for w in (0.0, -1.0, np.nan, np.inf)]
-    for setting, value in [(name, 0), (name, -3), *weights]:
-        with pytest.raises(ValueError, match=f"{setting} (= {value}|holds .* finite)"):
-            SubspaceClassifier(**{setting: value})
+    for setting, value in [(name, 0), (name, -3), ("inputs", "code"), *weights]:
+        with pytest.raises(ValueError, match=f"{setting} (= .?{value}|holds .* finite)"):
+            classifier(**{setting: value})
 
 
 def test_codes_of_another_width_are_refused():
@@ -150,20 +187,26 @@ def test_codes_of_another_width_are_refused():
     "call", [lambda c: c.predict_proba(encode(sample()[0])), lambda c: c.state()]
 )
 def test_before_fit_every_use_says_so(call):
-    with pytest.raises(ValueError, match=r"no trees, 12 are expected; call fit\(\) first"):
+    with pytest.raises(ValueError, match=r"no members, 12 are expected; call fit\(\) first"):
         call(SubspaceClassifier(n_members=12))
 
 
-def test_restored_trees_predict_the_same(tmp_path):
+@pytest.mark.parametrize("inputs", ["codes", "features", "both"])
+@pytest.mark.parametrize("name", MAKERS)
+def test_restored_members_predict_the_same(name, inputs, tmp_path):
     bits, y = sample(labels=(0, 1, 2))
-    classifier = fitted(bits, y)
+    x = encode(bits, inputs)
+    classifier = MAKERS[name](inputs=inputs).fit(x, y, 5)
     state = {name: np.asarray(array, order="F") for name, array in classifier.state().items()}
-    np.savez(tmp_path / "trees.npz", **state)
-    with np.load(tmp_path / "trees.npz", allow_pickle=False) as arrays:
-        restored = SubspaceClassifier(n_members=12).restore(arrays)
-    assert restored.nodes_.flags.c_contiguous and restored.values_.flags.c_contiguous
-    found = restored.predict_proba(encode(bits))
-    assert found.tobytes() == classifier.predict_proba(encode(bits)).tobytes()
+    np.savez(tmp_path / "members.npz", **state)
+    with np.load(tmp_path / "members.npz", allow_pickle=False) as arrays:
+        restored = MAKERS[name](inputs=inputs).restore(arrays)
+    assert all(array.flags.c_contiguous for array in restored.state().values())
+    assert (restored.widths_, restored.n_labels_) == (x.widths, 5) or inputs == "features"
+    assert restored.predict_proba(x).tobytes() == classifier.predict_proba(x).tobytes()
+    other = "both" if inputs == "codes" else "codes"
+    with pytest.raises(ValueError, match=f'inputs = "{other}" are .* damaged, train again'):
+        MAKERS[name](inputs=other).restore(state)
 
 
 def test_predicting_needs_no_scikit_learn(tmp_path):
@@ -182,88 +225,3 @@ def test_predicting_needs_no_scikit_learn(tmp_path):
     files, root = [tmp_path / "trees.npz", tmp_path / "found.npy"], Path(__file__).parents[2]
     subprocess.run([sys.executable, "-c", program, *files], cwd=root, check=True)
     assert np.load(files[1]).tobytes() == classifier.predict_proba(x).tobytes()
-
-
-def by_hand():
-    """Two trees: bit 2 of 3 decides in the first, the second is one leaf."""
-    return {
-        "roots": np.array([0, 3]),
-        "nodes": np.array([[2, 1], [-1, 0], [-1, 1], [-1, 1]], np.int32),
-        "values": np.array([[1.0, 0.0], [0.25, 0.75]], np.float32),
-        "n_bits": np.array(3),
-    }
-
-
-def test_trees_by_hand():
-    trees, bits = SubspaceClassifier(n_members=2).restore(by_hand()), np.eye(3, dtype=np.uint8)
-    found = trees.predict_proba(encode(bits))
-    assert found.tolist() == [[0.625, 0.375], [0.625, 0.375], [0.25, 0.75]]
-    assert trees.predict_proba(encode(bits[:0])).shape == (0, 2)
-
-
-@pytest.mark.parametrize(
-    ("name", "place", "value"),
-    [
-        *(("nodes", (0, 1), child) for child in (0, -1, 3, 2**31 - 1, -(2**31))),
-        *(("nodes", (0, 0), bit) for bit in (3, 64, 2**31 - 1, -2, -(2**31))),
-        *(("nodes", (1, 1), row) for row in (2, -1, 2**31 - 1)),
-        *(("roots", 1, root) for root in (4, -1, 2**62)),
-        *(("values", (1, 0), value) for value in (np.nan, np.inf, -np.inf, 0.2, 0.26, 1e38)),
-        *(("values", 1, row) for row in ([-1.0, 2.0], [0.0, 0.0], [np.inf, np.nan])),
-        *(("n_bits", (), n_bits) for n_bits in (2, 0, -1)),
-    ],
-)
-def test_damaged_values_are_refused(name, place, value):
-    state = by_hand()
-    state[name][place] = value
-    with pytest.raises(ValueError, match="damaged, train again"):
-        SubspaceClassifier(n_members=2).restore(state)
-
-
-@pytest.mark.parametrize("name", ARRAYS)
-def test_damaged_arrays_are_refused(name):
-    state = by_hand()
-    classifier = SubspaceClassifier(n_members=2).restore(state)
-    array = state.pop(name)
-    swapped, wide = array.astype(array.dtype.newbyteorder(">")), array.astype(np.complex128)
-    for damaged in (None, "text", array[None], array[..., None], swapped, wide):
-        with pytest.raises(ValueError, match="damaged, train again"):
-            SubspaceClassifier(n_members=2).restore({**state, name: damaged})
-    with pytest.raises(ValueError, match=f"'{name}': 'object 0d'.* damaged, train again"):
-        classifier.restore(state)
-    assert classifier.state()[name].tobytes() == array.tobytes()  # still the former trees
-
-
-@pytest.mark.parametrize("kept", [np.s_[:0], np.s_[:1], np.s_[:, :1], np.s_[:, :0]])
-def test_truncated_arrays_are_refused(kept):
-    state = by_hand()
-    for name, key in [("nodes", kept), ("values", kept), ("roots", np.s_[:0])]:
-        with pytest.raises(ValueError, match="damaged, train again"):
-            SubspaceClassifier(n_members=2).restore({**state, name: state[name][key]})
-
-
-def test_an_additional_array_is_refused():
-    with pytest.raises(ValueError, match=r"'x': 'float64 1d'.* damaged, train again"):
-        SubspaceClassifier(n_members=2).restore({**by_hand(), "x": np.zeros(3)})
-
-
-@pytest.mark.parametrize("roots", [[0], [3], [0, 3, 3], [3, 3], [0, 0], [3, 0]])
-def test_fewer_more_or_repeated_trees_are_refused(roots):
-    with pytest.raises(ValueError, match=r"2 consistent ones are .* damaged, train again"):
-        SubspaceClassifier(n_members=2).restore({**by_hand(), "roots": np.array(roots)})
-
-
-@given(st.lists(CHANGE, min_size=1))
-@strategies.THOROUGH
-def test_changed_bytes_are_refused_or_harmless(changes):
-    state = by_hand()
-    for name, place, change in changes:
-        raw = state[name].reshape(-1).view(np.uint8)
-        raw[place % len(raw)] ^= change
-    try:
-        classifier = SubspaceClassifier(n_members=2).restore(state)
-    except ValueError:
-        return
-    if classifier.n_bits_ < 10_000:  # wider codes would be refused
-        found = classifier.predict_proba(encode(np.eye(2, classifier.n_bits_, dtype=np.uint8)))
-        np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)

@@ -216,8 +216,48 @@ def test_evaluate_chooses_thresholds_and_saves_them(run, model, gold, tmp_path):
 
 def test_evaluate_saves_nothing_but_chosen_thresholds(run, model, gold, tmp_path):
     result = run("evaluate", model, gold, "--output", tmp_path / "x", exit_code=1)
-    assert "add --choose-thresholds" in result.stderr
+    assert "add --choose-thresholds or --positive-share" in result.stderr
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("labels", [[], ["FOUNDED", "WORKS_FOR"]])
+def test_evaluate_matches_a_positive_share_without_gold(run, model, gold, tmp_path, labels):
+    chosen, path, bare = (tmp_path / name for name in ("chosen", "scores.json", "bare.spacy"))
+    model = shutil.copytree(model, tmp_path / "copied")  # whose thresholds change in memory
+    docs = list(DocBin().from_disk(gold).get_docs(spacy.load(model).vocab))
+    DocBin(docs=docs).to_disk(bare)  # without the relations
+    shares = [f"{label}=0.05" for label in labels] or ["0.05"]
+    options = [word for share in shares for word in ("--positive-share", share)]
+    result = run(
+        *("evaluate", model, bare, "--gold-entities", *options),
+        *("--output", chosen, "--json", path),
+    )
+    thresholds = json.loads(path.read_text(encoding="utf-8"))["thresholds"]
+    assert "No relations to score" in result.stdout
+    assert all(f"{threshold:.3f}" in result.stdout for threshold in thresholds.values())
+    component = spacy.load(chosen).get_pipe("klsh_relations")
+    assert component.thresholds == thresholds
+    expected = component.match_positive_share(docs, dict.fromkeys(labels, 0.05) or 0.05)
+    assert thresholds == expected
+    scored = run("evaluate", model, gold, "--gold-entities", *options, "--json", path)
+    scores = json.loads(path.read_text(encoding="utf-8"))
+    assert scores["thresholds"] == thresholds and "rel" not in scored.stderr
+    assert 0 < scores["rel_micro_r"] < 1 == scores["rel_micro_p"]
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        (["--positive-share", "0.1", "--choose-thresholds"], "give one of them"),
+        (["--positive-share", "a tenth"], "a tenth; give a number"),
+        (["--positive-share", "X=much"], "X=much; give a number, or LABEL=NUMBER"),
+        (["--positive-share", "0.1", "--positive-share", "0.2"], "0.1, 0.2; give a number"),
+        (["--positive-share", "17"], "positive share is 17.0"),
+        (["--positive-share", "X=0.1"], "shares are given for ['X']"),
+    ],
+)
+def test_evaluate_refuses_other_shares(run, model, gold, options, match):
+    assert match in run("evaluate", model, gold, *options, exit_code=1).stderr
 
 
 def test_thresholds_cannot_be_chosen_against_the_config_or_without_gold(model, gold):

@@ -42,6 +42,15 @@ def test_codes_stand_before_features(sets):
     assert x[:1].items("both").dense().tolist() == x.items("both").dense()[:1].tolist()
 
 
+@THOROUGH
+@given(rows())
+def test_inverted_rows_are_those_of_each_column(sets):
+    owners, starts = Features.from_sets(sets, 9).inverted()
+    assert (owners.dtype, starts.dtype, len(starts)) == (np.int32, np.int64, 10)
+    found = [owners[starts[column] : starts[column + 1]].tolist() for column in range(9)]
+    assert found == [[i for i, row in enumerate(sets) if column in row] for column in range(9)]
+
+
 def test_features_are_refused_where_there_are_none():
     x = Encoded(Codes.pack(np.ones((2, 5), np.uint8)), None, {})
     assert x.widths == (5, 0)

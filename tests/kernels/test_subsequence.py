@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import strategies
 from hypothesis import given
+from hypothesis import strategies as st
 
 from spacy_klsh.kernels.packing import N_LANES
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
@@ -347,3 +348,24 @@ def test_a_symbol_that_stands_twice_is_refused():
     nodes, offsets = np.array([[0, 1]], np.int32), np.array([0, 1], np.int64)
     with pytest.raises(ValueError, match="twice"):
         Structures(nodes, offsets, ("a", "a"), np.zeros((2, 0), np.float32))
+
+
+@given(strategies.kernel_problems(), st.data())
+@strategies.THOROUGH
+def test_chosen_pairs_have_the_values_of_the_gram(problem, data):
+    kernel = SubsequenceKernel(**problem.parameters)
+    gram = kernel.gram(problem.x, problem.y)
+    pair = st.tuples(*(st.integers(0, size - 1) for size in gram.shape))
+    chosen = data.draw(st.lists(pair, max_size=8))
+    own, other = np.array(chosen, np.int64).reshape(-1, 2).T
+    found = kernel.pairs(problem.x, problem.y, own, other)
+    assert naive.same_bits(found, gram[own, other])
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_many_chosen_pairs_have_the_values_of_the_gram(bulk, references, interleaved):
+    kernel = SubsequenceKernel(interleaved=interleaved, sigma={"conj": 0.3})
+    rng = np.random.default_rng(0)
+    own, other = (rng.integers(size, size=5 * N_PATHS) for size in (N_PATHS, N_REFERENCES))
+    gram = kernel.gram(bulk, references)
+    assert naive.same_bits(kernel.pairs(bulk, references, own, other), gram[own, other])

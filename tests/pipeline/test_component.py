@@ -79,11 +79,11 @@ def test_equal_candidates_are_compared_once(copied, docs, monkeypatch):
     component = copied.get_pipe("klsh_relations")
     sizes = []
 
-    def counting(encoded, predict=component.classifier.predict_proba):
-        sizes.append(len(encoded))
-        return predict(encoded)
+    def counting(views, similarities=component.hashing.similarities):
+        sizes.append(len(views["path"]))
+        return similarities(views)
 
-    monkeypatch.setattr(component.classifier, "predict_proba", counting)
+    monkeypatch.setattr(component.hashing, "similarities", counting)
     once, thrice = component.predict(docs), component.predict(docs * 3)
     assert sizes[0] == sizes[1] > 1
     assert thrice == once * 3

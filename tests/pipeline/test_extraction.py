@@ -153,7 +153,7 @@ def test_a_doc_without_candidates_needs_no_parse():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"names": ("between",)}, {"names": ()}, {"attributes": ("shape",)}, {"attributes": ()}],
+    [{"names": ("beside",)}, {"names": ()}, {"attributes": ("shape",)}, {"attributes": ()}],
 )
 def test_unknown_or_no_names_are_refused(settings):
     with pytest.raises(ValueError, match="choose at least one of"):

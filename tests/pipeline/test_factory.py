@@ -21,6 +21,11 @@ MAKERS = [
     ("readers", "spacy-klsh.RelationCorpus.v1", factory.make_relation_corpus),
     ("misc", "spacy-klsh.role_candidates.v1", factory.make_role_candidates),
     ("misc", "spacy-klsh.perceptron.v1", factory.make_perceptron),
+    ("misc", "spacy-klsh.hamming_knn.v1", factory.make_hamming_knn),
+    ("misc", "spacy-klsh.klsh_knn.v1", factory.make_klsh_knn),
+    ("misc", "spacy-klsh.logistic.v1", factory.make_logistic),
+    ("misc", "spacy-klsh.extra_trees.v1", factory.make_extra_trees),
+    ("misc", "spacy-klsh.polynomial.v1", factory.make_polynomial),
 ]
 
 
@@ -98,6 +103,52 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
                 "bits_per_member": None,
                 "min_samples_leaf": 2,
                 "class_weight": "balanced",
+                "inputs": "both",
+                "n_features_kept": 7,
+            },
+        ),
+        (lambda **s: factory.make_subspace(**s)(seed=0), {"base": "a classifier"}),
+        (
+            lambda **s: factory.make_extra_trees(**s)(seed=0),
+            {
+                "n_trees": 3,
+                "bits_per_split": 4,
+                "min_samples_leaf": 2,
+                "class_weight": "balanced",
+                "inputs": "codes",
+                "n_features_kept": 7,
+            },
+        ),
+        (
+            lambda C, **s: factory.make_logistic(strength=C, **s),
+            {"C": 0.5, "class_weight": "balanced"},
+        ),
+        (
+            lambda **s: factory.make_hamming_knn(**s)(seed=0),
+            {"k": 3, "weights": "distance", "index": "faiss", "smoothing": 0.5},
+        ),
+        (
+            lambda **s: factory.make_klsh_knn(**s)(seed=0),
+            {
+                "k": 3,
+                "n_tables": 2,
+                "bits_per_table": 5,
+                "neighborhood": 9,
+                "weights": "uniform",
+                "smoothing": 0.5,
+            },
+        ),
+        (
+            lambda **s: factory.make_polynomial(**s)(seed=0),
+            {
+                "degree": 3,
+                "C": 0.5,
+                "class_weight": "balanced",
+                "inputs": "both",
+                "method": "expansion",
+                "sigma": 0.25,
+                "max_sets": 9,
+                "n_folds": 5,
             },
         ),
         (
@@ -123,14 +174,9 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
         ),
     ],
     ids=[
-        "candidates",
-        "role candidates",
-        "views",
-        "kernel",
-        "hashing",
-        "classifier",
-        "perceptron",
-        "reader",
+        *("candidates", "role candidates", "views", "kernel", "hashing", "classifier"),
+        *("base", "extra trees", "logistic", "hamming_knn", "klsh_knn", "polynomial"),
+        *("perceptron", "reader"),
     ],
 )
 def test_makers_pass_every_setting_on(maker, settings):

@@ -65,6 +65,10 @@ WRONG_ENTRIES = [
         for value in (-0.1, 1.1, float("nan"), float("inf"), 10**400, True, None, "0.5", [0.5])
     ],
     *[("entity_labels", value) for value in (None, "ORG", {"ORG": 1}, [1], [None], [["ORG"]], [])],
+    *[
+        ("dropped", value)
+        for value in (None, "overlapping", {}, [1], ["other"], ["overlapping", ""])
+    ],
     *[("reference_labels", value) for value in (None, "", {}, [1] * 14, [[]], [], [""] * 13)],
     ("reference_labels", ["OTHER"] * 14),
     *[("settings", value) for value in (None, [], "x", 1)],
@@ -84,7 +88,8 @@ def test_settings_of_another_form_are_refused(content, refused, name, value):
 
 
 @pytest.mark.parametrize(
-    "name", ["labels", "thresholds", "entity_labels", "reference_labels", "settings", "vectors"]
+    "name",
+    ["labels", "thresholds", "entity_labels", "dropped", "reference_labels", "settings", "vectors"],
 )
 def test_missing_entries_of_meta_are_refused(content, refused, name):
     meta = json.loads(files(content)["meta.json"])

@@ -10,7 +10,7 @@ from spacy.tokens import Span
 from spacy.training import Example
 
 from spacy_klsh import Relation
-from spacy_klsh.pipeline.component import Prediction
+from spacy_klsh.pipeline.annotation import Prediction
 from spacy_klsh.pipeline.explanation import near_misses
 from spacy_klsh.pipeline.page import render
 from spacy_klsh.pipeline.relations import read_records

@@ -309,9 +309,7 @@ def threshold_of(scores, y, groups, n_unreachable=0):
         y=np.array(y)[:, None] == np.arange(2),
         groups=groups,
         lost_gold=Counter({("unreachable", "X"): n_unreachable}),
-        entity_labels=frozenset(),
         scheme=scheme,
-        skipped=Counter(),
     )
     Replay.fits = ()
     component = SimpleNamespace(scheme=scheme, new_classifier=Replay)

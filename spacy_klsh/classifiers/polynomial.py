@@ -1,0 +1,300 @@
+"""Support vector machines with a polynomial kernel over sets of items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..hashing.features import Features
+from ..structures import Float32, Int64
+from .encoded import INPUTS, Encoded, Inputs
+from .item_sets import ItemSets
+from .kernel_machine import Unsigned, common_items, largest_alphas, train_machines
+from .platt import fit_platt, platt
+from .ensemble import ClassWeight
+from .support_examples import InvertedIndex, SupportExamples
+
+Float64 = NDArray[np.float64]
+Method = Literal["basic", "index", "expansion"]
+Machines = SupportExamples | InvertedIndex | ItemSets
+METHODS = ("basic", "index", "expansion")
+LEAST = 1e-12  # probability before normalizing
+BELOW = "machines/"
+KINDS = {
+    "biases": "float64 1d",
+    "sigmoids": "float64 2d",
+    "labels": "int64 1d",
+    "n_labels": "int64 0d",
+    "widths": "int64 1d",
+}
+
+
+class PolynomialClassifier:
+    """A C-SVM a label, one against the rest, with the kernel (1 + |X ∩ Y|)^degree.
+
+    Sigmoids that are fitted to out-of-fold scores make probabilities of the scores, which
+    are then normalized. ``joblib.parallel_config("threading", n_jobs=2)`` trains machines in
+    threads. Training on n candidates takes n² bytes, or twice that if one has over 255 items.
+
+    Parameters
+    ----------
+    degree : 1, 2 or 3
+        Items of the largest sets that a machine in effect weighs.
+    C : float
+        Most weight of one training candidate.
+    class_weight : "balanced", mapping of label id to weight, optional
+        Factors of `C`, finite and above 0: of a label, where one without has 1; "balanced":
+        such that both sides of each machine weigh the same.
+    inputs : "codes", "features" or "both"
+        Where items come from.
+    method : "basic", "index" or "expansion"
+        How scores are computed: by comparing with each support example, from lists of the
+        support examples that have an item (the same scores), or from the weights of item sets.
+    sigma : float
+        "expansion": least weight of an item set, times the share of support examples of its
+        sign; 0 is exact. Weights, and a good sigma, are smaller for a higher degree.
+    max_sets : int
+        "expansion": item sets that may be kept, in some 30 bytes each.
+    n_folds : int
+        Parts of the training candidates, each scored by machines trained on the others.
+    seed : int
+        Of the folds.
+
+    Attributes
+    ----------
+    machines_ : SupportExamples, InvertedIndex or ItemSets
+        Scores by `method`.
+    biases_ : float64 array (n_machines,)
+    sigmoids_ : float64 array (n_machines, 2)
+    labels_ : int64 array (n_present,)
+        Label ids in training; of two only the second has a machine.
+    n_labels_ : int
+        Columns of `predict_proba`.
+    widths_ : tuple of int
+        Bits and features that it looks at.
+
+    References
+    ----------
+    Kudo and Matsumoto 2003; Platt 1999.
+    """
+
+    machines_: Machines
+    biases_: Float64
+    sigmoids_: Float64
+    labels_: Int64
+    n_labels_: int
+    widths_: tuple[int, int]
+
+    def __init__(
+        self,
+        *,
+        degree: int = 2,
+        C: float = 1.0,
+        class_weight: ClassWeight = None,
+        inputs: Inputs = "features",
+        method: Method = "index",
+        sigma: float = 0.002,
+        max_sets: int = 5_000_000,
+        n_folds: int = 3,
+        seed: int = 0,
+    ) -> None:
+        if degree not in (1, 2, 3) or inputs not in INPUTS or method not in METHODS:
+            raise ValueError(
+                f"degree = {degree}, inputs = {inputs!r}, method = {method!r}; choose 1, 2 or 3, "
+                f"one of {INPUTS}, and one of {METHODS}."
+            )
+        if not (0 < C < np.inf and 0 <= sigma < np.inf and n_folds >= 2 and max_sets >= 1):
+            raise ValueError(
+                f"C = {C}, sigma = {sigma}, n_folds = {n_folds}, max_sets = {max_sets}; they must "
+                "be finite, and above 0, at least 0, 2 and 1."
+            )
+        if isinstance(class_weight, str) and class_weight != "balanced":
+            raise ValueError(f'class_weight = {class_weight!r}; give "balanced", weights or none.')
+        weights = class_weight.values() if isinstance(class_weight, Mapping) else ()
+        if not all(0 < weight < np.inf for weight in weights):
+            raise ValueError(f"class_weight holds {list(weights)}; give finite weights above 0.")
+        self.degree = degree
+        self.C = C
+        self.class_weight = class_weight
+        self.inputs: Inputs = inputs
+        self.method = method
+        self.sigma = sigma
+        self.max_sets = max_sets
+        self.n_folds = n_folds
+        self.seed = seed
+
+    def fit(
+        self, x: Encoded, y: NDArray[np.integer[Any]], n_labels: int | None = None
+    ) -> PolynomialClassifier:
+        """Train the machines and fit their sigmoids.
+
+        Parameters
+        ----------
+        x : Encoded
+        y : int array (n,)
+            Label ids, 0 for "no relation".
+        n_labels : int, optional
+            Columns of `predict_proba`; default ``max(y) + 1``.
+
+        Raises
+        ------
+        ValueError
+            If `y` holds one label only, or labels outside ``0 .. n_labels - 1``, or there are
+            no features, no item sets or more than `max_sets`.
+        """
+        labels = np.unique(y)
+        if len(labels) < 2:
+            raise ValueError(
+                f"all {len(y)} training candidates have one label (ids {labels.tolist()}); at "
+                "least two are needed, so annotate relations and unrelated pairs."
+            )
+        n_labels = int(labels[-1]) + 1 if n_labels is None else n_labels
+        if labels[0] < 0 or labels[-1] >= n_labels:
+            raise ValueError(f"labels {labels.tolist()} exceed 0..{n_labels - 1}; set n_labels.")
+        items = x.items(self.inputs)
+        self.labels_, self.n_labels_ = labels.astype(np.int64), n_labels
+        self.widths_ = self._seen(x.widths)
+        common = common_items(items)
+        support, self.biases_ = self._trained(items, common, y, np.arange(len(y)))
+        self.machines_ = self.arranged(support)
+        scores, labels = self._out_of_fold(items, common, y), self._of_machines(self.labels_)
+        sigmoids = [fit_platt(f, y == label) for f, label in zip(scores.T, labels, strict=True)]
+        self.sigmoids_ = np.array(sigmoids)
+        return self
+
+    def arranged(self, support: SupportExamples) -> Machines:
+        """What computes the scores of `support` by `method`."""
+        if self.method == "expansion":
+            return ItemSets.of(support, self.sigma, self.max_sets)
+        return InvertedIndex(support) if self.method == "index" else support
+
+    def _trained(
+        self, items: Features, common: Unsigned, y: NDArray[np.integer[Any]], rows: Int64
+    ) -> tuple[SupportExamples, Float64]:
+        """The support examples among `rows` of the machines for `labels_`, and the biases."""
+        kernel = (1.0 + np.arange(common.max(initial=0) + 1)) ** self.degree
+        targets = [y[rows] == label for label in self._of_machines(self.labels_)]
+        caps = [largest_alphas(each, y[rows], self.C, self.class_weight) for each in targets]
+        table, biases = train_machines(common, rows, kernel, targets, caps)
+        used = table.any(axis=1)
+        return SupportExamples(items[rows[used]], table[used], self.degree), biases
+
+    def _out_of_fold(
+        self, items: Features, common: Unsigned, y: NDArray[np.integer[Any]]
+    ) -> Float64:
+        """Scores, float64 (n, n_machines), of each candidate by machines that never saw it."""
+        order = np.random.default_rng(self.seed).permutation(len(y))
+        order = order[np.argsort(y[order], kind="stable")]  # each label goes to all folds alike
+        folds = np.empty(len(y), np.int64)
+        folds[order] = np.arange(len(y)) % self.n_folds
+        scores = np.empty((len(y), len(self.biases_)))
+        for fold in range(self.n_folds):
+            inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            support, biases = self._trained(items, common, y, outside)
+            scores[inside] = InvertedIndex(support).scores(items[inside]) + biases
+        return scores
+
+    def _of_machines(self, labels: Int64) -> Int64:
+        """The labels that have a machine: each, but of two only the second."""
+        return labels[1:] if len(labels) == 2 else labels
+
+    def _seen(self, widths: tuple[int, int]) -> tuple[int, int]:
+        """Those of the two that `inputs` ask for, else 0."""
+        bits, features = widths
+        return bits * (self.inputs != "features"), features * (self.inputs != "codes")
+
+    def predict_proba(self, x: Encoded) -> Float32:
+        """Probabilities, float32 (n, n_labels); column 0 is "no relation".
+
+        Raises
+        ------
+        ValueError
+            If candidates have other bits or features than in training.
+        """
+        self._check_fitted()
+        if self._seen(x.widths) != self.widths_:
+            raise ValueError(
+                f"candidates have {x.widths} bits and features, but training had {self.widths_} "
+                "(0: not looked at); use the hashing and the features that this classifier was "
+                "trained with."
+            )
+        scores = self.machines_.scores(x.items(self.inputs)) + self.biases_
+        p = np.stack([platt(f, a, b) for f, (a, b) in zip(scores.T, self.sigmoids_, strict=True)])
+        p = np.maximum(np.concatenate([1 - p, p]) if len(self.labels_) == 2 else p, LEAST)
+        out = np.zeros((len(x), self.n_labels_), np.float32)
+        out[:, self.labels_] = (p / p.sum(axis=0)).T
+        return out
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything that `predict_proba` needs but the settings, as arrays."""
+        self._check_fitted()
+        return {
+            "biases": self.biases_,
+            "sigmoids": self.sigmoids_,
+            "labels": self.labels_,
+            "n_labels": np.array(self.n_labels_, np.int64),
+            "widths": np.array(self.widths_, np.int64),
+            **{BELOW + name: array for name, array in self.machines_.state().items()},
+        }
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "sigmoids_"):
+            raise ValueError("this classifier has no machines, one a label expected; call fit().")
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> PolynomialClassifier:
+        """Take over the arrays of `state`.
+
+        Raises
+        ------
+        ValueError
+            If one is missing or added, or they do not describe machines of these settings.
+        """
+        machines = {n.removeprefix(BELOW): a for n, a in state.items() if n.startswith(BELOW)}
+        own = {n: np.asarray(a, order="C") for n, a in state.items() if not n.startswith(BELOW)}
+        found = {name: f"{array.dtype} {array.ndim}d" for name, array in own.items()}
+        n_machines = np.asarray(machines.get("weights")).shape[-1:]
+        if found != KINDS or not self._are_consistent(n_machines, **own):
+            raise ValueError(
+                f"the stored machines have {found}, but consistent ones have {KINDS}; the file is "
+                "damaged, train again."
+            )
+        width = int(own["widths"].sum())
+        restored: Machines
+        try:
+            if self.method == "expansion":
+                restored = ItemSets.restore(machines, width, self.degree)
+            else:
+                restored = self.arranged(SupportExamples.restore(machines, width, self.degree))
+        except ValueError as error:
+            raise ValueError(f"{error} The file is damaged, train again.") from error
+        self.machines_ = restored
+        self.biases_, self.sigmoids_, self.labels_ = own["biases"], own["sigmoids"], own["labels"]
+        bits, features = own["widths"].tolist()
+        self.n_labels_, self.widths_ = int(own["n_labels"]), (bits, features)
+        return self
+
+    def _are_consistent(
+        self,
+        n_machines: tuple[int, ...],
+        biases: Float64,
+        sigmoids: Float64,
+        labels: Int64,
+        n_labels: Int64,
+        widths: Int64,
+    ) -> bool:
+        """Labels rise within bounds, all machines have all, and the inputs are looked at."""
+        return bool(
+            widths.shape == (2,)
+            and self._seen((widths[0], widths[1])) == (widths[0], widths[1])
+            and ((widths >= 0) & (widths < 2**31)).all()
+            and len(labels) >= 2
+            and (labels[1:] > labels[:-1]).all()
+            and 0 <= labels[0] <= labels[-1] < n_labels
+            and biases.shape == self._of_machines(labels).shape == n_machines
+            and sigmoids.shape == (len(biases), 2)
+            and np.isfinite(biases).all()
+            and np.isfinite(sigmoids).all()
+        )

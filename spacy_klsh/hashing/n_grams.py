@@ -1,0 +1,211 @@
+"""From views to sparse features: n-grams of their items, hashed to a fixed width."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiled import compiled
+from ..structures import Int32, Int64, Structures, Views
+from .features import Features
+
+Uint64 = NDArray[np.uint64]
+Uint8 = NDArray[np.uint8]
+
+SKIPPED, OWN, JOINED = 0, 1, 2  # an edge that says nothing; an item of its own; part of its node
+MAX_WIDTH = 2**30
+
+
+def _default_lengths() -> dict[str, int]:
+    return {"path": 3, "between": 3, "before": 1, "after": 1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NGramFeatures:
+    """Hashed n-grams of the items of each view, and how long each view is.
+
+    An item is an edge or an attribute of a node, in the order of the path: edge, node, edge,
+    node. Empty edges are left out, and ``role=`` is one item with its node. Each attribute has
+    n-grams of its own. Beside them stand each view as a whole and its length on a scale of
+    powers of 2.
+
+    Parameters
+    ----------
+    max_lengths : mapping of view to int
+        Longest n-grams, in items.
+    width : int
+        Columns of the features; n-grams that fall into one column are not told apart.
+
+    References
+    ----------
+    Weinberger et al. 2009, section 2 (without signs: a feature is there or not).
+    """
+
+    max_lengths: Mapping[str, int] = field(default_factory=_default_lengths)
+    width: int = 2**18
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.width <= MAX_WIDTH:
+            raise ValueError(f"width is {self.width}; give one in 1..{MAX_WIDTH}.")
+        if not self.max_lengths or min(self.max_lengths.values()) < 1:
+            raise ValueError(
+                f"max_lengths are {dict(self.max_lengths)}; give a view or more, with at least 1 "
+                "item each."
+            )
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """Names of the views that it looks at."""
+        return tuple(self.max_lengths)
+
+    def __call__(self, views: Views) -> Features:
+        """Features of each candidate of `views`.
+
+        Raises
+        ------
+        ValueError
+            If a view is missing.
+        """
+        missing = [name for name in self.max_lengths if name not in views]
+        if missing:
+            raise ValueError(
+                f"the features look at the views {missing}, but only {list(views)} were "
+                "extracted; add them to the names of the views block."
+            )
+        parts = [self._hashed(name, views[name]) for name in self.max_lengths]
+        ends = np.cumsum([len(columns) for columns, _ in parts])
+        starts = [
+            offsets + end - offsets[-1] for (_, offsets), end in zip(parts, ends, strict=True)
+        ]
+        columns, offsets = _merged(
+            np.concatenate([columns for columns, _ in parts]), np.stack(starts)
+        )
+        return Features(columns, offsets, self.width)
+
+    def _hashed(self, name: str, structures: Structures) -> tuple[Int32, Int64]:
+        hashes = np.array([_hash(symbol) for symbol in structures.symbols], np.uint64)
+        kinds = np.array([_kind(symbol) for symbol in structures.symbols], np.uint8)
+        longest, seed = self.max_lengths[name], _hash(f"view={name}")
+        return _hash_n_grams(
+            structures.nodes, structures.offsets, hashes, kinds, longest, seed, self.width
+        )
+
+
+@lru_cache(maxsize=2**16)
+def _hash(symbol: str) -> np.uint64:
+    """The same in every process, and on every machine."""
+    digest = blake2b(symbol.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return np.uint64(int.from_bytes(digest, "little"))
+
+
+def _kind(symbol: str) -> int:
+    if symbol == "dep=":
+        return SKIPPED
+    return JOINED if symbol.startswith("role=") else OWN
+
+
+@compiled
+def _mixed(state: np.uint64, value: np.uint64) -> np.uint64:
+    """The finalizer of MurmurHash3 over both."""
+    state = (state ^ value) * np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
+    state = (state ^ (state >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+    return state ^ (state >> np.uint64(33))
+
+
+@compiled
+def _items(nodes: Int32, column: int, hashes: Uint64, kinds: Uint8, out: Uint64) -> int:
+    """Write the items of one structure, with one attribute of its nodes; how many there are."""
+    n = 0
+    for k in range(len(nodes)):
+        edge, item = nodes[k, 0], hashes[nodes[k, column]]
+        if kinds[edge] == 1:
+            out[n] = hashes[edge]
+            n += 1
+        elif kinds[edge] == 2:
+            item = _mixed(hashes[edge], item)
+        out[n] = item
+        n += 1
+    return n
+
+
+@compiled
+def _write_n_grams(items: Uint64, longest: int, seed: np.uint64, width: int, out: Int32) -> int:
+    """Write the column of each n-gram, and of the whole if it is longer; how many there are."""
+    n = 0
+    for start in range(len(items)):
+        state = seed
+        for k in range(start, min(start + longest, len(items))):
+            state = _mixed(state, items[k])
+            out[n] = np.int32(state % np.uint64(width))
+            n += 1
+    if len(items) > longest:
+        state = seed
+        for item in items:
+            state = _mixed(state, item)
+        out[n] = np.int32(state % np.uint64(width))
+        n += 1
+    size, scale = len(items), np.uint64(0)
+    while size > 0:
+        size, scale = size // 2, scale + np.uint64(1)
+    out[n] = np.int32(_mixed(~seed, scale) % np.uint64(width))
+    return n + 1
+
+
+@compiled
+def _hash_n_grams(
+    nodes: Int32,
+    offsets: Int64,
+    hashes: Uint64,
+    kinds: Uint8,
+    longest: int,
+    seed: np.uint64,
+    width: int,
+) -> tuple[Int32, Int64]:
+    n, n_attributes = len(offsets) - 1, nodes.shape[1] - 1
+    starts = np.zeros(n + 1, np.int64)
+    most = 0
+    for i in range(n):
+        size = 2 * (offsets[i + 1] - offsets[i])
+        most = max(most, size)
+        starts[i + 1] = starts[i] + n_attributes * (size * longest + 2)
+    columns, items = np.empty(starts[n], np.int32), np.empty(most, np.uint64)
+    end = 0
+    for i in range(n):
+        starts[i] = end
+        own = nodes[offsets[i] : offsets[i + 1]]
+        for a in range(n_attributes):
+            size = _items(own, a + 1, hashes, kinds, items)
+            end += _write_n_grams(items[:size], longest, seed, width, columns[end:])
+    starts[n] = end
+    return columns[:end].copy(), starts
+
+
+@compiled
+def _merged(columns: Int32, starts: Int64) -> tuple[Int32, Int64]:
+    """The columns of each row from all parts, sorted, each once.
+
+    Row i owns ``columns[starts[p, i]:starts[p, i + 1]]`` of every part p.
+    """
+    n_parts, n = starts.shape[0], starts.shape[1] - 1
+    out, offsets = np.empty(len(columns), np.int32), np.zeros(n + 1, np.int64)
+    end = 0
+    for i in range(n):
+        first = end
+        for part in range(n_parts):
+            for k in range(starts[part, i], starts[part, i + 1]):
+                out[end] = columns[k]
+                end += 1
+        row = np.sort(out[first:end])
+        end = first
+        for k in range(len(row)):
+            if k == 0 or row[k] != row[k - 1]:
+                out[end] = row[k]
+                end += 1
+        offsets[i + 1] = end
+    return out[:end].copy(), offsets

@@ -1,0 +1,108 @@
+"""Views of the words of a candidate's sentence: before, between and after its entities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..structures import Int32, Int64
+from .token_table import TokenTable
+
+NAMES = ("before", "between", "after")
+
+
+class Contexts:
+    """Tokens before the first entity of each candidate, up to its last one, and behind that.
+
+    Parameters
+    ----------
+    table : TokenTable
+    attributes : sequence of str
+    blind : bool
+        Show tokens of entities as their label.
+    window : int
+        Most tokens before and after.
+    """
+
+    def __init__(
+        self, table: TokenTable, attributes: Sequence[str], *, blind: bool, window: int
+    ) -> None:
+        self._table, self._attributes, self._blind, self._window = table, attributes, blind, window
+        arguments = table.candidates.arguments
+        absent = arguments < 0
+        # an absent argument stands behind all others and has no width
+        starts, ends = table.starts[arguments], table.ends[arguments]
+        n_tokens = len(table.governors)
+        self._starts = np.where(absent, n_tokens, starts)
+        self._ends = np.where(absent, n_tokens, ends)
+        self._first = self._starts.min(axis=1, initial=n_tokens)
+        self._last = np.where(absent, 0, ends).max(axis=1, initial=0)
+
+    def view(self, name: str) -> tuple[Int32, Int64]:
+        """Nodes int32 (n_nodes, 1 + n_attributes) and offsets int64 (n + 1,) of a view."""
+        if name == "between":
+            return self._between()
+        if name == "before":
+            sentence = np.searchsorted(self._table.sentences, self._first, side="right") - 1
+            starts = np.maximum(self._table.sentences[sentence], self._first - self._window)
+            return self._plain(starts, self._first)
+        sentence = np.searchsorted(self._table.sentences, self._last - 1, side="right")
+        ends = np.minimum(self._table.sentences[sentence], self._last + self._window)
+        return self._plain(self._last, ends)
+
+    def _plain(self, starts: Int64, ends: Int64) -> tuple[Int32, Int64]:
+        """The tokens from each start to its end."""
+        tokens, _, offsets = spread(starts, ends)
+        return self._nodes(tokens, self._labels(tokens)), offsets
+
+    def _between(self) -> tuple[Int32, Int64]:
+        """Arguments in the order in which they start, with their roles, and the words between."""
+        tokens, owners, _ = spread(self._first, self._last)
+        is_word = np.ones(len(tokens), bool)
+        for starts, ends in zip(self._starts.T, self._ends.T, strict=True):
+            is_word &= (tokens < starts[owners]) | (tokens >= ends[owners])
+        tokens, owners = tokens[is_word], owners[is_word]
+        arguments = self._table.candidates.arguments
+        candidates, roles = np.nonzero(arguments >= 0)
+        named = arguments[candidates, roles].astype(np.int64)
+        nodes = np.concatenate(
+            [self._nodes(tokens, self._labels(tokens)), self._arguments(named, roles)]
+        )
+        places = np.concatenate([tokens, self._table.starts[named]])
+        every = np.concatenate([owners, candidates])
+        order = np.lexsort((places, every))  # stable: roles of one start in their order
+        offsets = np.searchsorted(every[order], np.arange(len(arguments) + 1))
+        return nodes[order], offsets.astype(np.int64)
+
+    def _arguments(self, entities: Int64, roles: Int64) -> Int32:
+        """Nodes of arguments: the edge is the role."""
+        table, names = self._table, self._table.candidates.roles
+        marks = np.array([table.row(f"role={name}") for name in names], np.int32)
+        shown = table.labels[entities] if self._blind else np.full(len(entities), -1)
+        nodes = self._nodes(table.roots[entities], shown)
+        nodes[:, 0] = marks[roles]
+        return nodes
+
+    def _nodes(self, tokens: Int64, labels: Int64) -> Int32:
+        nodes = np.empty((len(tokens), 1 + len(self._attributes)), np.int32)
+        nodes[:, 0] = self._table.row("dep=")
+        nodes[:, 1:] = self._table.words(tokens, self._attributes, labels)
+        return nodes
+
+    def _labels(self, tokens: Int64) -> Int64:
+        return self._table.entity_labels[tokens] if self._blind else np.full(len(tokens), -1)
+
+
+def spread(starts: Int64, ends: Int64) -> tuple[Int64, Int64, Int64]:
+    """All numbers from each start to its end (exclusive), whose they are, and where each begins.
+
+    Returns
+    -------
+    numbers, owners : int64 arrays (n_numbers,)
+    offsets : int64 array (n + 1,)
+    """
+    lengths = np.maximum(ends - starts, 0)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    owners = np.repeat(np.arange(len(starts)), lengths)
+    return np.arange(offsets[-1]) - offsets[owners] + starts[owners], owners, offsets

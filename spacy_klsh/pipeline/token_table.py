@@ -1,0 +1,121 @@
+"""The tokens and entities of many Docs as one table, and the symbols that stand for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import chain
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc, Span
+
+from ..structures import Int32, Int64
+from .candidates import Candidates
+
+Uint64: TypeAlias = NDArray[np.uint64]
+
+ATTRIBUTES = ("lemma", "lower", "norm", "pos", "tag", "ent_type")
+COLUMNS = ("head", "dep", "sent_start", *ATTRIBUTES)
+
+
+class TokenTable:
+    """Docs with one vocab: their tokens in one row, their entities in another.
+
+    Parameters
+    ----------
+    docs : sequence of Doc
+    candidates : sequence of Candidates
+        Of each Doc.
+
+    Attributes
+    ----------
+    candidates : Candidates
+        Those of all Docs, over the entities of all of them.
+    starts, ends, roots : int64 arrays (n_entities,)
+        First token of each entity, the one behind its last, and its syntactic root.
+    governors : int64 array (n_tokens,)
+        A root is its own.
+    symbols : dict of symbol to row
+    """
+
+    def __init__(self, docs: Sequence[Doc], candidates: Sequence[Candidates]) -> None:
+        self.symbols: dict[str, int] = {}
+        self._strings = docs[0].vocab.strings
+        ids: list[int | str] = [name.upper() for name in COLUMNS]  # as spaCy spells them
+        tables = [doc.to_array(ids).reshape(-1, len(ids)) for doc in docs]
+        self._columns = dict(zip(COLUMNS, np.concatenate(tables).T, strict=True))
+        lemmas = self._columns["lemma"]
+        lemmas[lemmas == 0] = self._columns["lower"][lemmas == 0]
+        offsets = self._columns["head"].view(np.int64)  # to the governor, unsigned in spaCy
+        self.governors = np.arange(len(offsets)) + offsets
+        self.candidates = _joined(candidates)
+        entities = self.candidates.entities
+        first = np.cumsum([0, *map(len, tables)])[:-1]
+        shifts = np.repeat(first, [len(found.entities) for found in candidates])
+        bounds = np.array([(s.start, s.end, _root(s)) for s in entities], np.int64)
+        self.starts, self.ends, self.roots = (bounds.reshape(-1, 3) + shifts[:, None]).T
+        self._first = first
+
+    @cached_property
+    def labels(self) -> Int64:
+        """Symbol of the label of each entity, int64 (n_entities,)."""
+        entities = self.candidates.entities
+        return np.array([self.row(f"label={span.label_}") for span in entities], np.int64)
+
+    @cached_property
+    def entity_labels(self) -> Int64:
+        """Symbol of the label of the first entity that holds each token; -1: none."""
+        out = np.full(len(self.governors), -1)
+        bounds = zip(self.starts.tolist(), self.ends.tolist(), self.labels.tolist(), strict=True)
+        for start, end, label in reversed(list(bounds)):
+            out[start:end] = label
+        return out
+
+    @cached_property
+    def sentences(self) -> Int64:
+        """Where the sentences start, and the number of tokens, int64 (n_sentences + 1,)."""
+        is_start = self._columns["sent_start"] == 1
+        is_start[self._first[self._first < len(is_start)]] = True
+        return np.append(np.flatnonzero(is_start), len(is_start))
+
+    def words(self, tokens: Int64, attributes: Sequence[str], labels: Int64) -> Int32:
+        """Symbols of the attributes of tokens, int32 (n, n_attributes).
+
+        Where `labels` are not -1 they stand for all attributes.
+        """
+        out = np.repeat(labels[:, None].astype(np.int32), len(attributes), axis=1)
+        plain = labels < 0
+        for column, name in zip(out.T, attributes, strict=True):
+            column[plain] = self.rows(name, tokens[plain], f"{name}={{}}")
+        return out
+
+    def rows(self, attribute: str, tokens: Int64, template: str) -> Int32:
+        """Symbol of an attribute of each token, int32 (n,)."""
+        column = self._columns[attribute]
+        chosen = np.zeros(len(column), bool)
+        chosen[tokens] = True  # each token once: there are many fewer than nodes
+        ids, places = np.unique(column[chosen], return_inverse=True)
+        rows = [self.row(template.format(self._strings[id])) for id in ids.tolist()]
+        of_token = np.empty(len(column), np.int32)
+        of_token[chosen] = np.array(rows, np.int32)[places]
+        return of_token[tokens]
+
+    def row(self, symbol: str) -> int:
+        """Row of a symbol, a new one if need be."""
+        return self.symbols.setdefault(symbol, len(self.symbols))
+
+
+def _joined(candidates: Sequence[Candidates]) -> Candidates:
+    shifts = np.cumsum([0, *(len(found.entities) for found in candidates)])
+    arguments = [
+        np.where(found.arguments < 0, -1, found.arguments + shift).astype(np.int32)
+        for found, shift in zip(candidates, shifts[:-1], strict=True)
+    ]
+    entities = tuple(chain.from_iterable(found.entities for found in candidates))
+    return Candidates(candidates[0].roles, entities, np.concatenate(arguments))
+
+
+def _root(span: Span) -> int:
+    return span.start if span.end == span.start + 1 else span.root.i  # the latter is slow
