@@ -164,9 +164,10 @@ def test_before_training_an_update_says_so():
         nlp.get_pipe("klsh_relations").update(examples(few(nlp.vocab)))
 
 
+@pytest.mark.parametrize("calibration", [None, "platt"])
 @pytest.mark.parametrize("exclusive", [True, False])
-def test_a_saved_one_answers_and_goes_on_the_same(exclusive, tmp_path):
-    nlp = build(exclusive_classes=exclusive)
+def test_a_saved_one_answers_and_goes_on_the_same(exclusive, calibration, tmp_path):
+    nlp = build(exclusive_classes=exclusive, calibration=calibration)
     docs = more(nlp.vocab, 20)
     sentences.train(nlp, docs[:7])
     for _ in range(2):
