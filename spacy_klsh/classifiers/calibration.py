@@ -68,6 +68,10 @@ class Calibrated:
         self.curves_ = ()
         return self
 
+    def update(self, x: Encoded, y: NDArray[Any]) -> int:
+        """Let the member learn more candidates; the curves stay. The number of errors."""
+        return int(self.member.update(x, y))
+
     def calibrate(self, probabilities: Float32, y: NDArray[np.bool_]) -> Calibrated:
         """Learn the curves.
 

@@ -56,6 +56,14 @@ class OneVsRest:
         )
         return self
 
+    def update(self, x: Encoded, y: NDArray[np.bool_]) -> int:
+        """Let the members learn more candidates; the number of errors made on them.
+
+        A label that all or no candidates of `fit` had keeps its constant probability.
+        """
+        columns = zip(self.members_, y[:, 1:].T, strict=True)
+        return sum(m.update(x, column.astype(np.int64)) for m, column in columns if m is not None)
+
     def predict_proba(self, x: Encoded) -> Float32:
         """Probabilities, float32 (n, n_labels); column 0: that of none of the labels."""
         self._check_fitted()

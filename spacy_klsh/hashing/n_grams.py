@@ -22,7 +22,7 @@ MAX_WIDTH = 2**30
 
 
 def _default_lengths() -> dict[str, int]:
-    return {"path": 3, "between": 3, "before": 1, "after": 1}
+    return {"path": 3, "dependents": 2, "before": 1, "between": 3, "after": 1}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,8 @@ from spacy.util import registry
 
 Maker = Callable[..., Any]
 
+NO_HIERARCHY: Dict[str, str] = {}  # noqa: UP006
+
 
 @registry.misc("spacy-klsh.subspace.v1")
 def make_subspace(
@@ -156,3 +158,26 @@ def make_ensemble(
         return Ensemble(members=made, weights=weights)
 
     return make
+
+
+@registry.misc("spacy-klsh.perceptron.v1")
+def make_perceptron(
+    strategy: str = "flat",
+    hierarchy: Dict[str, str] | str = NO_HIERARCHY,  # noqa: UP006
+    max_passes: int = 10,
+    n_averaged: int = 5,
+    n_replicates: int = 10,
+    inputs: str = "both",
+) -> Maker:
+    """Perceptrons without their seed, see `spacy_klsh.classifiers.perceptron`."""
+    from ..classifiers.perceptron import PerceptronClassifier
+
+    settings = {
+        "strategy": strategy,
+        "hierarchy": hierarchy,
+        "max_passes": max_passes,
+        "n_averaged": n_averaged,
+        "n_replicates": n_replicates,
+        "inputs": inputs,
+    }
+    return partial(PerceptronClassifier, **settings)  # type: ignore[arg-type]

@@ -16,10 +16,11 @@ from spacy.util import registry
 Maker = Callable[..., Any]
 
 NO_PAIRS: List[List[str]] = []  # noqa: UP006
-VIEWS = ["path", "before", "between", "after"]
-N_GRAMS = {"path": 3, "between": 3, "before": 1, "after": 1}
+VIEWS = ["path", "dependents", "before", "between", "after"]
+N_GRAMS = {"path": 3, "dependents": 2, "before": 1, "between": 3, "after": 1}
 LEMMA = ["lemma"]
 NO_LABELS: List[str] = []  # noqa: UP006
+NO_HIERARCHY: Dict[str, str] = {}  # noqa: UP006
 
 DEFAULT_CONFIG = {
     "attr": "relations",
@@ -37,7 +38,7 @@ DEFAULT_CONFIG = {
     "features": {"@misc": "spacy-klsh.features.v1"},
     "kernel": {"@misc": "spacy-klsh.subsequence_kernel.v1"},
     "hashing": {"@misc": "spacy-klsh.klsh.v1"},
-    "classifier": {"@misc": "spacy-klsh.subspace.v1"},
+    "classifier": {"@misc": "spacy-klsh.linear.v1"},
     "scorer": {"@scorers": "spacy-klsh.relation_scorer.v1"},
 }
 SCORE_WEIGHTS = {
@@ -80,6 +81,7 @@ def make_klsh_relations(
 ) -> Any:
     """Build the pipeline component, see `spacy_klsh.pipeline.component`."""
     from .component import RelationExtractor
+    from .updating import OnlineRelationExtractor
 
     for other, pipe in nlp.components:
         if isinstance(pipe, RelationExtractor) and pipe.attr == attr:
@@ -87,7 +89,8 @@ def make_klsh_relations(
                 f"{other!r} writes to doc._.{attr} already and {name!r} would replace it; give "
                 "each component an attr of its own."
             )
-    return RelationExtractor(
+    is_online = hasattr(classifier(seed=seed), "update")
+    return (OnlineRelationExtractor if is_online else RelationExtractor)(
         nlp.vocab,
         name,
         attr=attr,

@@ -18,6 +18,7 @@ from ..classifiers.encoded import Encoded
 from ..structures import Float32, Int64, Views, take
 from .candidates import Candidates
 from .comparison import encode, extract
+from .hierarchies import arrange
 from .labels import Bool, LabelScheme, Lost
 from .policy import Tallies, automatic, of_kinds, seldom_related, without
 from .readers import give_entities
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 N_FOLDS = 5
+EVEN_CHANCE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +116,7 @@ def train(component: RelationExtractor, examples: Sequence[Example], nlp: Langua
     component.hashing.fit(data.views)
     encoded = encode(component, component.hashing.transform(data.views), data.views)
     with parallel_config("threading", n_jobs=-1):  # the same trees for any number
-        component.classifier = fit_classifier(component, encoded, data.y)
+        component.classifier = fit_classifier(component, encoded, data.y, data.scheme)
         thresholds = _thresholds(component, encoded, data)
     names = np.array([label for label, _ in data.scheme.classes[1:]], dtype=object)
     component.reference_labels = [
@@ -138,6 +140,8 @@ def train(component: RelationExtractor, examples: Sequence[Example], nlp: Langua
 def _thresholds(component: RelationExtractor, x: Encoded, data: TrainingSet) -> dict[str, float]:
     """Thresholds of the labels, by out-of-fold answers from which calibration learns first."""
     fixed = component.threshold
+    if fixed is None and component.calibration is None and learns_later(component):
+        fixed = EVEN_CHANCE
     if fixed is None or component.calibration is not None:
         probabilities = out_of_fold(component, x, data)
     if component.calibration is not None:
@@ -147,6 +151,11 @@ def _thresholds(component: RelationExtractor, x: Encoded, data: TrainingSet) -> 
     if fixed is not None:
         return dict.fromkeys(data.scheme.labels, fixed)
     return choose_thresholds(data.scheme, probabilities, data.y, data.lost_gold)
+
+
+def learns_later(component: RelationExtractor) -> bool:
+    """Whether the config leaves all learning to ``nlp.update``."""
+    return getattr(component.make_classifier(seed=component.seed), "max_passes", None) == 0
 
 
 def collect(
@@ -230,10 +239,11 @@ def _check_classes(data: TrainingSet, n_docs: int, n_gold: int) -> None:
         )
 
 
-def fit_classifier(component: RelationExtractor, x: Encoded, y: Bool) -> Any:
-    """A new classifier, trained; `y` is bool (n, n_classes)."""
+def fit_classifier(component: RelationExtractor, x: Encoded, y: Bool, scheme: LabelScheme) -> Any:
+    """A new classifier, trained; `y` is bool (n, n_classes) with the classes of `scheme`."""
     classifier = component.new_classifier()
-    if component.scheme.exclusive:
+    arrange(classifier, scheme)
+    if scheme.exclusive:
         return classifier.fit(x, y.argmax(axis=1), y.shape[1])
     return classifier.fit(x, y)
 
@@ -254,7 +264,7 @@ def out_of_fold(component: RelationExtractor, x: Encoded, data: TrainingSet) -> 
     for fold in np.unique(folds):
         held_out = folds == fold
         if len(np.unique(data.y[~held_out], axis=0)) > 1:
-            model = fit_classifier(component, x[~held_out], data.y[~held_out])
+            model = fit_classifier(component, x[~held_out], data.y[~held_out], data.scheme)
             probabilities[held_out] = model.predict_proba(x[held_out])
     return probabilities
 

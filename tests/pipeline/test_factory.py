@@ -25,6 +25,10 @@ MAKERS = [
     ("misc", "spacy-klsh.logistic.v1", classifier_makers.make_logistic),
     ("misc", "spacy-klsh.extra_trees.v1", classifier_makers.make_extra_trees),
     ("misc", "spacy-klsh.polynomial.v1", classifier_makers.make_polynomial),
+    ("misc", "spacy-klsh.perceptron.v1", classifier_makers.make_perceptron),
+    ("misc", "spacy-klsh.linear.v1", classifier_makers.make_linear),
+    ("misc", "spacy-klsh.ensemble.v1", classifier_makers.make_ensemble),
+    ("misc", "spacy-klsh.features.v1", factory.make_features),
 ]
 
 
@@ -151,6 +155,17 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
         (
+            lambda **s: classifier_makers.make_perceptron(**s)(seed=0),
+            {
+                "strategy": "given",
+                "hierarchy": {"A": "B"},
+                "max_passes": 7,
+                "n_averaged": 3,
+                "n_replicates": 2,
+                "inputs": "codes",
+            },
+        ),
+        (
             factory.make_relation_corpus,
             {
                 "path": "a.spacy",
@@ -163,7 +178,8 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
     ],
     ids=[
         *("candidates", "role candidates", "views", "kernel", "hashing", "classifier"),
-        *("base", "extra trees", "logistic", "hamming_knn", "klsh_knn", "reader"),
+        *("base", "extra trees", "logistic", "hamming_knn", "klsh_knn", "polynomial"),
+        *("perceptron", "reader"),
     ],
 )
 def test_makers_pass_every_setting_on(maker, settings):
