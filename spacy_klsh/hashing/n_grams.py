@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
@@ -38,6 +38,9 @@ class NGramFeatures:
     ----------
     max_lengths : mapping of view to int
         Longest n-grams, in items.
+    with_ends : list of str
+        Views of which the first and the last item are a feature together, and with each item
+        between them: the arguments of ``between`` and the words that they have there.
     width : int
         Columns of the features; n-grams that fall into one column are not told apart.
 
@@ -47,11 +50,18 @@ class NGramFeatures:
     """
 
     max_lengths: Mapping[str, int] = field(default_factory=_default_lengths)
+    with_ends: Sequence[str] = ("between",)
     width: int = 2**18
 
     def __post_init__(self) -> None:
         if not 1 <= self.width <= MAX_WIDTH:
             raise ValueError(f"width is {self.width}; give one in 1..{MAX_WIDTH}.")
+        unknown = [name for name in self.with_ends if name not in self.max_lengths]
+        if unknown:
+            raise ValueError(
+                f"with_ends names {unknown}, but max_lengths only {list(self.max_lengths)}; give "
+                "these views a length, too."
+            )
         if not self.max_lengths or min(self.max_lengths.values()) < 1:
             raise ValueError(
                 f"max_lengths are {dict(self.max_lengths)}; give a view or more, with at least 1 "
@@ -90,9 +100,15 @@ class NGramFeatures:
     def _hashed(self, name: str, structures: Structures) -> tuple[Int32, Int64]:
         hashes = np.array([_hash(symbol) for symbol in structures.symbols], np.uint64)
         kinds = np.array([_kind(symbol) for symbol in structures.symbols], np.uint8)
-        longest, seed = self.max_lengths[name], _hash(f"view={name}")
         return _hash_n_grams(
-            structures.nodes, structures.offsets, hashes, kinds, longest, seed, self.width
+            structures.nodes,
+            structures.offsets,
+            hashes,
+            kinds,
+            self.max_lengths[name],
+            name in self.with_ends,
+            _hash(f"view={name}"),
+            self.width,
         )
 
 
@@ -158,12 +174,25 @@ def _write_n_grams(items: Uint64, longest: int, seed: np.uint64, width: int, out
 
 
 @compiled
+def _write_ends(items: Uint64, seed: np.uint64, width: int, out: Int32) -> int:
+    """Write the column of both ends together, and with each item between; how many there are."""
+    if len(items) < 2:
+        return 0
+    ends = _mixed(_mixed(~seed, items[0]), items[-1])
+    out[0] = np.int32(ends % np.uint64(width))
+    for k in range(1, len(items) - 1):
+        out[k] = np.int32(_mixed(ends, items[k]) % np.uint64(width))
+    return len(items) - 1
+
+
+@compiled
 def _hash_n_grams(
     nodes: Int32,
     offsets: Int64,
     hashes: Uint64,
     kinds: Uint8,
     longest: int,
+    with_ends: bool,
     seed: np.uint64,
     width: int,
 ) -> tuple[Int32, Int64]:
@@ -173,7 +202,7 @@ def _hash_n_grams(
     for i in range(n):
         size = 2 * (offsets[i + 1] - offsets[i])
         most = max(most, size)
-        starts[i + 1] = starts[i] + n_attributes * (size * longest + 2)
+        starts[i + 1] = starts[i] + n_attributes * (size * (longest + 1) + 2)
     columns, items = np.empty(starts[n], np.int32), np.empty(most, np.uint64)
     end = 0
     for i in range(n):
@@ -182,6 +211,8 @@ def _hash_n_grams(
         for a in range(n_attributes):
             size = _items(own, a + 1, hashes, kinds, items)
             end += _write_n_grams(items[:size], longest, seed, width, columns[end:])
+            if with_ends:
+                end += _write_ends(items[:size], seed, width, columns[end:])
     starts[n] = end
     return columns[:end].copy(), starts
 
