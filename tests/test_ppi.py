@@ -24,7 +24,7 @@ def examples():
 
 def test_scores_of_a_seed_are_those_of_its_answers(examples):
     nlp, docs = examples
-    run = ppi.measured(nlp, docs[:10], docs[10:], ppi.SETTINGS)
+    run = ppi.measured(nlp, [(docs[:10], docs[10:])], ppi.SETTINGS, 0)
     component = nlp.create_pipe("klsh_relations", config=ppi.SETTINGS)
     component.initialize(lambda: docs[:10])
     related, scores = ppi.answers(component, docs[10:])

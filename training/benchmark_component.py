@@ -16,12 +16,12 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_klsh.classifiers.encoded import Encoded
 from spacy_klsh.pipeline.annotation import Prediction
 from spacy_klsh.pipeline.candidates import Candidates
-from spacy_klsh.pipeline.comparison import Compared, extract
+from spacy_klsh.pipeline.comparison import Compared, codes_of, encode, extract
 from spacy_klsh.pipeline.component import RelationExtractor
 from spacy_klsh.pipeline.explanation import explain
+from spacy_klsh.pipeline.policy import propose
 from spacy_klsh.similarity import SymbolTable, own_similarity
 from spacy_klsh.structures import distinct, take
 
@@ -89,7 +89,7 @@ def trained(nlp: Language, docs: Sequence[Doc]) -> RelationExtractor:
 
 def candidates_of(extractor: RelationExtractor, doc: Doc) -> Candidates:
     """The candidates that ``predict`` looks at."""
-    return extractor.candidates(doc, ordered=False).among(extractor.entity_labels)
+    return propose(extractor, doc).among(extractor.entity_labels)
 
 
 def measured(nlp: Language, extractor: RelationExtractor, docs: Sequence[Doc]) -> Stopwatch:
@@ -123,22 +123,24 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
         candidates = [candidates_of(extractor, doc) for doc in docs]
     with watch.time("extraction"):
         candidates, views = extract(extractor, docs, candidates)
-        first, rows = distinct(views)
-        views = take(views, first)
+        paths = {"path": views["path"]}
+        first, rows = distinct(paths)
+        paths = take(paths, first if extractor.classifier.widths_[0] else [])
     with watch.time("similarity"):
-        reference.similarity(views["path"])
-        own_similarity(views["path"], threshold=hashing.kernel.threshold)
+        reference.similarity(paths["path"])
+        own_similarity(paths["path"], threshold=hashing.kernel.threshold)
     with watch.time("gram"):
-        gram = hashing.similarities(views)
+        gram = hashing.similarities(paths)
     with watch.time("bits"):
         codes = hashing.encode(gram)
+        codes = codes[rows] if len(codes) else codes_of(extractor, views)
+    with watch.time("features"):
+        encoded = encode(extractor, codes, views)
     with watch.time("classifier"):
-        probabilities = extractor.classifier.predict_proba(
-            Encoded(codes, None, views, hashing.kernel)
-        )
+        probabilities = extractor.classifier.predict_proba(encoded)
     with watch.time("annotation"):
-        compared = Compared(views, rows, gram, probabilities)
-        attached = scheme.attached(candidates, compared.each, extractor.effective_thresholds)
+        compared = Compared(encoded.views, probabilities)
+        attached = scheme.attached(candidates, probabilities, extractor.effective_thresholds)
     with watch.time("evidence"):
         evidence = explain(extractor, compared, candidates, attached)
     with watch.time("annotation"):

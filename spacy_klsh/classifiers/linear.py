@@ -78,10 +78,10 @@ class LinearClassifier:
     def __init__(
         self,
         *,
-        C: float = 5.0,
+        C: float = 10.0,
         min_count: int = 2,
         class_weight: ClassWeight = None,
-        inputs: Inputs = "both",
+        inputs: Inputs = "features",
         seed: int = 0,
     ) -> None:
         if not 0 < C < np.inf or min_count < 1 or inputs not in INPUTS:

@@ -133,10 +133,10 @@ def make_polynomial(
 
 @registry.misc("spacy-klsh.linear.v1")
 def make_linear(
-    C: float = 5.0,
+    C: float = 10.0,
     min_count: int = 2,
     class_weight: str | None = None,
-    inputs: str = "both",
+    inputs: str = "features",
 ) -> Maker:
     """Logistic regression without its seed, see `spacy_klsh.classifiers.linear`."""
     from ..classifiers.linear import LinearClassifier

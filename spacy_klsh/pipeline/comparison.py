@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 
 from ..classifiers.encoded import Encoded
 from ..hashing.codes import Codes
-from ..structures import Float32, Int64, Views, distinct, take
+from ..structures import Float32, Views, distinct, take
 from .candidates import Candidates
 from .policy import propose
 
@@ -59,31 +59,33 @@ class Compared(NamedTuple):
     Parameters
     ----------
     views : Views
-        What the kernel compares, equal ones once.
-    places : int64 array (n,)
-        Row of each candidate among those.
-    gram : float32 array (n_distinct, n_references)
+        What the kernel compares of them.
     probabilities : float32 array (n, n_classes)
     """
 
     views: Views
-    places: Int64
-    gram: Float32
     probabilities: Float32
 
 
 def compare(component: RelationExtractor, views: Views) -> Compared:
-    """The candidates of `views`, compared with the references and classified."""
+    """The candidates of `views`, classified."""
+    encoded = encode(component, codes_of(component, views), views)
+    return Compared(encoded.views, component.classifier.predict_proba(encoded))
+
+
+def codes_of(component: RelationExtractor, views: Views) -> Codes:
+    """Codes of the candidates of `views`; without bits if the classifier looks at none."""
+    if not component.classifier.widths_[0]:
+        (n, *_) = map(len, views.values())
+        return Codes(np.zeros((n, 0), np.uint64), 0)
     used = {name: views[name] for name in component.hashing.kernel.views}
-    first, places = distinct(used)
-    unique = take(used, first)
-    gram = component.hashing.similarities(unique)
-    encoded = encode(component, component.hashing.encode(gram)[places], views)
-    return Compared(unique, places, gram, component.classifier.predict_proba(encoded))
+    first, places = distinct(used)  # equal ones are compared once
+    codes: Codes = component.hashing.transform(take(used, first))
+    return codes[places]
 
 
 def encode(component: RelationExtractor, codes: Codes, views: Views) -> Encoded:
     """What the classifier of `component` sees of the candidates of `views`."""
     kernel, features = component.hashing.kernel, component.features
-    compared = {name: views[name] for name in kernel.views}
-    return Encoded(codes, None if features is None else features(views), compared, kernel)
+    used = {name: views[name] for name in kernel.views}
+    return Encoded(codes, None if features is None else features(views), used, kernel)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
-from ..structures import Float32, Int64, Structures, take
+from ..structures import Float32, Structures, Views, take
 from .candidates import Candidates
 from .comparison import Compared, compare, judge
 from .evidence import SEPARATOR, EvidenceData
@@ -49,14 +49,14 @@ def explain(
         return [[] for _ in attached]
     every = list(chain.from_iterable(attached))
     labels, turned = [each.record.label for each in every], [each.turned for each in every]
-    places = compared.places[rows]
-    paths = compared.views[component.hashing.kernel.views[0]][places]
+    views = take(compared.views, rows)
+    paths = views[component.hashing.kernel.views[0]]
     evidence = (
         {"width": paths.nodes.shape[1], "path": path, "vote": vote, "nearest": nearest}
         for path, vote, nearest in zip(
             _paths(paths),
             _votes(component, compared.probabilities[rows], turned),
-            _nearest(component, compared, places, labels),
+            _nearest(component, views, labels),
             strict=True,
         )
     )
@@ -89,10 +89,10 @@ def _votes(
 
 
 def _nearest(
-    component: RelationExtractor, compared: Compared, places: Int64, labels: Sequence[str]
+    component: RelationExtractor, views: Views, labels: Sequence[str]
 ) -> list[list[dict[str, Any]]]:
     hashing, names = component.hashing, component.reference_labels
-    gram = compared.gram[places]
+    gram = hashing.similarities(views)
     own, references = np.nonzero(_are_shown(gram, names, labels, component.n_evidence))
     order = np.lexsort((-gram[own, references], own))  # stable: equal ones in their order
     own, references = own[order], references[order]
@@ -102,7 +102,7 @@ def _nearest(
         references.tolist(),
         gram[own, references].tolist(),
         _paths(chosen[hashing.kernel.views[0]]),
-        _matches(hashing.kernel.matches(take(compared.views, places[own]), chosen)),
+        _matches(hashing.kernel.matches(take(views, own), chosen)),
         strict=True,
     )
     nearest: list[list[dict[str, Any]]] = [[] for _ in labels]
