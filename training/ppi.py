@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 import spacy
 import typer
+from costs import costs
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
@@ -78,7 +79,7 @@ def parsed(nlp: Language, path: Path) -> list[Doc]:
 def measured(
     nlp: Language, train: list[Example], test: list[Example], settings: dict[str, Any]
 ) -> dict[str, float]:
-    """Scores on `test` with a config; `f1_share` if as many are found as are related."""
+    """Scores on `test` with a config, and costs; `f1_share` if as many are found as are related."""
     component = nlp.create_pipe("klsh_relations", config=settings)
     started = time.perf_counter()
     component.initialize(lambda: train)
@@ -94,6 +95,7 @@ def measured(
         "f1_share": float(f1_score(related, as_many)),
         "auc": float(roc_auc_score(related, scores)),
         "train_s": trained - started,
+        **costs(component, [example.reference for example in test]),
     }
     logging.info(
         "seed %d: %s", component.seed, {name: round(value, 3) for name, value in run.items()}
