@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter
+from time import process_time
 
 from spacy.tokens import Doc
 
@@ -14,16 +14,16 @@ from spacy_klsh.pipeline.comparison import encode, judge
 def costs(component: RelationExtractor, docs: Sequence[Doc]) -> dict[str, float]:
     """Size of the saved component, and what the candidates of parsed `docs` take.
 
-    ``candidate_us`` are microseconds a candidate for everything the component does,
+    ``candidate_us`` are processor microseconds a candidate for all that the component does,
     ``classifier_us`` those of its classifier alone, all candidates at once.
     """
     _, views = judge(component, docs)
     x = encode(component, component.hashing.transform(views), views)
-    began = perf_counter()
+    began = process_time()
     component.classifier.predict_proba(x)
-    classified = perf_counter()
+    classified = process_time()
     component.predict(docs)
-    predicted = perf_counter()
+    predicted = process_time()
     return {
         "classifier_us": 1e6 * (classified - began) / len(x),
         "candidate_us": 1e6 * (predicted - classified) / len(x),
