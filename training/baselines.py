@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import spacy
 import typer
+from costs import costs
 from public import CORPORA, Corpus
 from rich.console import Console
 from rich.table import Table
@@ -60,12 +61,13 @@ def main(
 
 
 def read(nlp: Language, path: Path) -> list[Doc]:
-    """The parsed Docs of a file."""
-    return parsed(nlp, list(DocBin().from_disk(path).get_docs(nlp.vocab)))
+    """The Docs of a file; those are parsed by `nlp` if none of them is yet."""
+    docs = list(DocBin().from_disk(path).get_docs(nlp.vocab))
+    return docs if any(doc.has_annotation("DEP") for doc in docs) else parsed(nlp, docs)
 
 
 def ours(nlp: Language, corpus: Corpus, train: list[Doc], test: list[Doc], seed: int) -> Run:
-    """Scores of klsh_relations on `test`, and its seconds of training and prediction."""
+    """Scores of klsh_relations on `test`, seconds of training and prediction, and other costs."""
     component = nlp.create_pipe("klsh_relations", config={**corpus.settings, "seed": seed})
     run: Run = {}
     with timed(run, "train_s"):
@@ -73,7 +75,7 @@ def ours(nlp: Language, corpus: Corpus, train: list[Doc], test: list[Doc], seed:
     docs = [doc.copy() for doc in test]
     with timed(run, "predict_s"):
         docs = list(component.pipe(docs))
-    return run | scores(component, docs, test)
+    return run | scores(component, docs, test) | costs(component, test)
 
 
 def yardstick(nlp: Language, corpus: Corpus, train: list[Doc], test: list[Doc]) -> Run:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from benchmark_classifiers import classifiers
 from benchmark_component import component
 from benchmark_convert import convert
 from benchmark_kernel import kernel
@@ -32,6 +33,7 @@ class Name(Enum):
     component = "component"
     start = "start"
     convert = "convert"
+    classifiers = "classifiers"
 
 
 BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
@@ -40,8 +42,14 @@ BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
     Name.component: component,
     Name.start: lambda _: start(),
     Name.convert: convert,
+    Name.classifiers: classifiers,
 }
-FOLDERS = {Name.kernel: "ppi", Name.component: "ppi", Name.convert: "chemprot"}
+FOLDERS = {
+    Name.kernel: "ppi",
+    Name.component: "ppi",
+    Name.convert: "chemprot",
+    Name.classifiers: "chemprot",
+}
 
 
 def main(

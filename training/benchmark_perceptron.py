@@ -64,32 +64,36 @@ def seconds(run: Callable[[], object]) -> float:
 
 
 def perceptron() -> dict[str, float]:
+    """`measured` on candidates made by chance."""
+    x, y = candidates()
+    return measured(x[:N_TRAIN], y[:N_TRAIN], x[N_TRAIN:], y[N_TRAIN:])
+
+
+def measured(train: Encoded, y: np.ndarray, test: Encoded, y_test: np.ndarray) -> dict[str, float]:
     """Candidates a second of one core, predicted and learned, and scikit-learn's.
 
-    Learned: candidates gone over in `N_PASSES` passes, all six classes at once, on one
+    Learned: candidates gone over in `N_PASSES` passes, all classes at once, on one
     replicate by `fit` (its Platt sigmoids included), or by `update`; scikit-learn goes over
     them as often, one class behind the other.
     """
-    x, y = candidates()
-    train, test = x[:N_TRAIN], x[N_TRAIN:]
     settings = {"inputs": "features", "max_passes": N_PASSES}
-    ours = PerceptronClassifier(**settings).fit(train, y[:N_TRAIN], N_LABELS)
+    ours = PerceptronClassifier(**settings).fit(train, y)
     single = PerceptronClassifier(n_replicates=1, **settings)
     theirs = Perceptron(max_iter=N_PASSES, tol=None, random_state=0)
     rows, new = _matrix(train), _matrix(test)
-    theirs.fit(rows, y[:N_TRAIN])
+    theirs.fit(rows, y)
     share = {
-        "ours_accuracy": float((ours.predict_proba(test).argmax(axis=1) == y[N_TRAIN:]).mean()),
-        "sklearn_accuracy": float((theirs.predict(new) == y[N_TRAIN:]).mean()),
+        "ours_accuracy": float((ours.predict_proba(test).argmax(axis=1) == y_test).mean()),
+        "sklearn_accuracy": float((theirs.predict(new) == y_test).mean()),
     }
-    learned = N_TRAIN * N_PASSES
+    learned = len(y) * N_PASSES
     updated = PerceptronClassifier(**settings).restore(ours.state())
     return {
-        "perceptron_candidates_per_s": N_TEST / seconds(lambda: ours.predict_proba(test)),
-        "sklearn_candidates_per_s": N_TEST / seconds(lambda: theirs.predict(new)),
-        "fit_candidates_per_s": learned / seconds(lambda: single.fit(train, y[:N_TRAIN], N_LABELS)),
-        "sklearn_fit_candidates_per_s": learned / seconds(lambda: theirs.fit(rows, y[:N_TRAIN])),
-        "update_candidates_per_s": N_TRAIN / seconds(lambda: updated.update(train, y[:N_TRAIN])),
+        "perceptron_candidates_per_s": len(y_test) / seconds(lambda: ours.predict_proba(test)),
+        "sklearn_candidates_per_s": len(y_test) / seconds(lambda: theirs.predict(new)),
+        "fit_candidates_per_s": learned / seconds(lambda: single.fit(train, y)),
+        "sklearn_fit_candidates_per_s": learned / seconds(lambda: theirs.fit(rows, y)),
+        "update_candidates_per_s": len(y) / seconds(lambda: updated.update(train, y)),
         **share,
     }
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 import spacy
 import typer
+from costs import costs
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
@@ -96,7 +97,10 @@ def tenths(examples: list[Example], seed: int) -> list[Split]:
 def measured(
     nlp: Language, splits: Iterable[Split], settings: dict[str, Any], seed: int
 ) -> dict[str, float]:
-    """Scores with a config over all test parts; `f1_share` if as many are found as are related."""
+    """Scores with a config over all test parts, and costs, of predictions on the last one.
+
+    `f1_share` is the F1 if as many are found in each part as are related.
+    """
     parts, train_s = [], 0.0
     for train, test in splits:
         component = nlp.create_pipe("klsh_relations", config={**settings, "seed": seed})
@@ -115,6 +119,7 @@ def measured(
         "f1_share": float(f1_score(related, as_many)),
         "auc": float(roc_auc_score(related, scores)),
         "train_s": train_s,
+        **costs(component, [example.reference for example in test]),
     }
     logging.info("seed %d: %s", seed, {name: round(value, 3) for name, value in run.items()})
     return run

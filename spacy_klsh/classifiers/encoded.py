@@ -7,10 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from ..hashing.codes import Codes
+from ..compiled import compiled
+from ..hashing.codes import Codes, Uint64
 from ..hashing.features import Features
 from ..hashing.klsh import Kernel
-from ..structures import Index, Views, take
+from ..structures import Index, Int32, Int64, Views, take
 
 Inputs = Literal["codes", "features", "both"]
 INPUTS = ("codes", "features", "both")
@@ -74,11 +75,44 @@ class Encoded:
             )
         if inputs == "features":
             return self.features
-        return bits_as_features(self.codes).beside(self.features)
+        return bits_as_features(self.codes, self.features)
 
 
-def bits_as_features(codes: Codes) -> Features:
-    """The bits that are 1."""
-    rows, columns = np.nonzero(codes.bits())
-    offsets = np.searchsorted(rows, np.arange(len(codes) + 1)).astype(np.int64)
-    return Features(columns.astype(np.int32), offsets, codes.n_bits)
+def bits_as_features(codes: Codes, behind: Features | None = None) -> Features:
+    """The bits that are 1, and the features `behind` them, whose columns are counted on.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many rows of features as codes.
+    """
+    if behind is None:
+        behind = Features(np.zeros(0, np.int32), np.zeros(len(codes) + 1, np.int64), 0)
+    if len(codes) != len(behind):
+        raise ValueError(
+            f"{len(behind)} rows of features cannot stand behind {len(codes)} codes; give as many."
+        )
+    columns, offsets = _set_columns(codes.words, codes.n_bits, behind.columns, behind.offsets)
+    return Features(columns, offsets, codes.n_bits + behind.width)
+
+
+@compiled
+def _set_columns(
+    words: Uint64, n_bits: int, behind: Int32, behind_offsets: Int64
+) -> tuple[Int32, Int64]:
+    """Numbers of the set bits of each row and then its columns `behind`; where rows begin."""
+    columns = np.empty(len(words) * n_bits + len(behind) + 1, np.int32)
+    offsets = np.zeros(len(words) + 1, np.int64)
+    end, one = np.uint64(0), np.uint64(1)  # unsigned: numba tests no index for being negative
+    for i in range(len(words)):
+        for k in range(words.shape[1]):
+            word = words[i, k]
+            for bit in range(64):  # without a branch: what follows a bit that is 0 takes its place
+                columns[end] = 64 * k + bit
+                end += word & one
+                word >>= one
+        for column in behind[behind_offsets[i] : behind_offsets[i + 1]]:
+            columns[end] = n_bits + column
+            end += one
+        offsets[i + 1] = end
+    return columns[:end], offsets

@@ -60,9 +60,9 @@ class Features:
                 f"columns are {columns.min()}..{columns.max()}, but there are {self.width}; set "
                 "width."
             )
-        starts = np.zeros(len(columns) + 1, bool)
-        starts[offsets] = True
-        if not (starts[1:-1] | (columns[1:] > columns[:-1])).all():
+        rises = columns[1:] > columns[:-1]
+        rises[offsets[(offsets > 0) & (offsets < len(columns))] - 1] = True  # from row to row
+        if not rises.all():
             raise ValueError("the columns of a row do not rise; sort them, each once.")
 
     @classmethod
@@ -110,15 +110,6 @@ class Features:
         counts = np.bincount(self.columns, minlength=self.width)
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return rows[np.argsort(self.columns, kind="stable")], starts
-
-    def beside(self, other: Features) -> Features:
-        """Both matrices side by side; the columns of `other` are counted on from these."""
-        if len(self) != len(other):
-            raise ValueError(f"{len(self)} rows cannot stand beside {len(other)}; give as many.")
-        rows = [np.repeat(np.arange(len(self)), np.diff(f.offsets)) for f in (self, other)]
-        order = np.argsort(np.concatenate(rows), kind="stable")
-        columns = np.concatenate([self.columns, other.columns + np.int32(self.width)])[order]
-        return Features(columns, self.offsets + other.offsets, self.width + other.width)
 
 
 class FeatureExtractor(Protocol):

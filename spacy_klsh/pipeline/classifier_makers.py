@@ -147,7 +147,7 @@ def make_linear(
 
 @registry.misc("spacy-klsh.ensemble.v1")
 def make_ensemble(
-    members: Dict[str, Maker],  # noqa: UP006
+    members: Dict[str, Any],  # noqa: UP006  # makers; spaCy checks blocks before it makes them
     weights: Dict[str, float] | None = None,  # noqa: UP006
 ) -> Maker:
     """Classifiers that answer together, see `spacy_klsh.classifiers.ensemble`."""

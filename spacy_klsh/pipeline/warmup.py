@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
 
 import spacy
 from spacy.tokens import Doc, Span
@@ -11,21 +13,30 @@ from spacy.training import Example
 from ..hashing.families import FAMILIES
 from .relations import Relation, register_extensions
 
+CLASSIFIERS = (
+    {"@misc": "spacy-klsh.linear.v1"},
+    {"@misc": "spacy-klsh.subspace.v1", "n_members": 2},
+)
 VERBS = ("founded", "runs", "owns", "visited", "left", "sued")
 
 
-def warmup() -> None:
-    """Train and use a tiny component for each family of bits, without any model.
+def warmup(classifiers: Sequence[Mapping[str, Any]] = CLASSIFIERS) -> None:
+    """Train and use a tiny component for each family of bits and classifier, without any model.
 
     numba keeps what it compiles: beside the package, in the user's cache folder, or in
     ``NUMBA_CACHE_DIR``. A process that starts later reads it there.
+
+    Parameters
+    ----------
+    classifiers : sequence of mapping
+        Config blocks; default: the default one and the random subspace ensemble.
     """
-    for family in FAMILIES:
+    for family, classifier in product(FAMILIES, classifiers):
         nlp = spacy.blank("en")
         config = {
-            "views": {"names": ["path", "subtree"]},
+            "views": {"names": ["path", "dependents", "before", "between", "after", "subtree"]},
             "hashing": {"family": family, "n_bits": 64},
-            "classifier": {"n_members": 2},
+            "classifier": dict(classifier),
         }
         component = nlp.add_pipe("klsh_relations", config=config)
         docs = [_doc(nlp.vocab, verb, related=i % 2 == 0) for i, verb in enumerate(VERBS)]

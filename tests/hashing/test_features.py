@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import THOROUGH
 
-from spacy_klsh.classifiers.encoded import Encoded, bits_as_features
+from spacy_klsh.classifiers.encoded import Encoded
 from spacy_klsh.hashing.codes import Codes
 from spacy_klsh.hashing.features import Features
 
@@ -30,12 +30,12 @@ def test_rows_are_chosen_like_those_of_a_matrix(sets, data):
 
 
 @THOROUGH
-@given(rows())
-def test_codes_stand_before_features(sets):
+@given(rows(), st.sampled_from([1, 63, 64, 70, 128]), st.sampled_from([0.0, 0.5, 1.0]))
+def test_codes_stand_before_features(sets, n_bits, share):
     features = Features.from_sets(sets, 9)
-    bits = np.random.default_rng(len(sets)).integers(2, size=(len(sets), 70), dtype=np.uint8)
+    bits = (np.random.default_rng(n_bits).random((len(sets), n_bits)) < share).astype(np.uint8)
     x = Encoded(Codes.pack(bits), features, {})
-    assert x.widths == (70, 9)
+    assert x.widths == (n_bits, 9)
     assert x.items("codes").dense().tolist() == bits.tolist()
     assert x.items("features") is features
     assert x.items("both").dense().tolist() == np.hstack([bits, features.dense()]).tolist()
@@ -57,8 +57,13 @@ def test_features_are_refused_where_there_are_none():
     for inputs in ("features", "both"):
         with pytest.raises(ValueError, match="no features; add a features block"):
             x.items(inputs)
-    with pytest.raises(ValueError, match="2 rows cannot stand beside 1"):
-        bits_as_features(x.codes).beside(Features.from_sets([[1]], 3))
+
+
+@pytest.mark.parametrize("sets", [[[1]], [[1], [], [2]]])
+def test_features_of_more_or_fewer_candidates_are_refused(sets):
+    x = Encoded(Codes.pack(np.ones((2, 5), np.uint8)), Features.from_sets(sets, 3), {})
+    with pytest.raises(ValueError, match=f"{len(sets)} rows of features cannot stand behind 2"):
+        x.items("both")
 
 
 @pytest.mark.parametrize(

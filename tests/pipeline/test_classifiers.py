@@ -10,6 +10,11 @@ BLOCKS = {
     "linear": {"@misc": "spacy-klsh.subspace.v1", "n_members": 10, "base": LOGISTIC},
     "extra trees": {"@misc": "spacy-klsh.extra_trees.v1", "n_trees": 10, "inputs": "codes"},
 }
+BLOCKS["ensemble"] = {
+    "@misc": "spacy-klsh.ensemble.v1",
+    "members": {"linear": {"@misc": "spacy-klsh.linear.v1"}, "trees": BLOCKS["extra trees"]},
+    "weights": {"linear": 0.7, "trees": 0.3},
+}
 
 
 @pytest.fixture(scope="module", params=BLOCKS)
@@ -36,5 +41,7 @@ def test_another_base_than_in_training_is_refused():
     content = sentences.train(sentences.build(classifier=linear)).get_pipe("klsh_relations")
     other = {**linear, "base": {**LOGISTIC, "strength": 2.0}}
     component = sentences.build(classifier=other).get_pipe("klsh_relations")
-    with pytest.raises(ValueError, match=r"other settings: classifier was .*C=0.5.* is .*C=2.0"):
+    with pytest.raises(
+        ValueError, match=r"other settings: classifier was .*'C': 0.5.* is .*'C': 2.0"
+    ):
         component.from_bytes(content.to_bytes())
