@@ -126,8 +126,8 @@ class LinearClassifier:
         self.columns_ = np.flatnonzero(counts >= self.min_count).astype(np.int32)
         if not len(self.columns_):
             raise ValueError(
-                f"no item is set in {self.min_count} of {len(y)} training candidates, but one or more "
-                "must be; lower min_count, or give more candidates."
+                f"no item is set in {self.min_count} of {len(y)} training candidates, but one or "
+                "more must be; lower min_count, or give more candidates."
             )
         rarity = np.log((len(y) + 1) / (counts[self.columns_] + 1))
         self.squares_ = np.append(rarity**2, np.log(len(y) + 1) ** 2)

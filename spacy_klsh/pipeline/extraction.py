@@ -108,7 +108,7 @@ class ViewExtractor:
     ) -> dict[str, Structures]:
         """The views of Docs with one vocab."""
         table = TokenTable(docs, candidates)
-        role_paths = RolePaths(table.candidates)
+        role_paths = RolePaths(table)
         paths = _Paths(table, role_paths.pairs)
         contexts = Contexts(table, self.attributes, blind=self.blind, window=self.window)
         packed = {name: contexts.view(name) for name in self.names if name in CONTEXTS}

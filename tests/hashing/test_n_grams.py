@@ -146,7 +146,8 @@ PROGRAM = """
 from spacy_klsh.hashing.n_grams import NGramFeatures
 from spacy_klsh.structures import Structures
 words = [[("dep=", "lemma=a"), ("dep=x>", "lemma=ü"), ("role=tail", "label=\\ud800")], []]
-print(NGramFeatures(max_lengths={"path": 2})({"path": Structures.from_symbols(words)}).columns.tolist())
+views = {"path": Structures.from_symbols(words)}
+print(NGramFeatures(max_lengths={"path": 2})(views).columns.tolist())
 """
 
 
