@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from ..compiled import compiled
 from ..hashing.features import Features
 from ..structures import Float32, Int32, Int64
-from .bit_ensemble import ClassWeight
 from .encoded import INPUTS, Encoded, Inputs
-from .targets import checked_targets
+from .targets import ClassWeight, check_class_weight, checked_targets
 
 Float64 = NDArray[np.float64]
 
@@ -91,9 +90,7 @@ class LinearClassifier:
                 f"C = {C}, min_count = {min_count}, inputs = {inputs!r}; give a finite C above 0, "
                 f"a count of at least 1, and one of {', '.join(INPUTS)}."
             )
-        weights = class_weight.values() if isinstance(class_weight, Mapping) else ()
-        if not all(0 < weight < np.inf for weight in weights):
-            raise ValueError(f"class_weight holds {list(weights)}; give finite weights above 0.")
+        check_class_weight(class_weight)
         self.C = C
         self.min_count = min_count
         self.class_weight = class_weight

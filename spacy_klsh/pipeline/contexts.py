@@ -40,7 +40,7 @@ class Contexts:
         self._last = np.where(absent, 0, ends).max(axis=1, initial=0)
 
     def view(self, name: str) -> tuple[Int32, Int64]:
-        """Nodes int32 (n_nodes, 1 + n_attributes) and offsets int64 (n + 1,) of a view of `NAMES`."""
+        """Nodes int32 (n_nodes, 1 + n_attributes) and offsets int64 (n + 1,) of one of `NAMES`."""
         if name == "between":
             return self._between()
         if name == "before":
