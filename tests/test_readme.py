@@ -1,12 +1,16 @@
 """Config blocks of the README, as printed."""
 
+import inspect
+import json
 import re
 from pathlib import Path
 
 import pytest
 import spacy
+from spacy.util import registry
 from thinc.config import Config
 
+from spacy_klsh.pipeline import classifier_makers
 from spacy_klsh.pipeline.meta import _settings
 
 README = Path(__file__).parent.parent / "README.md"
@@ -39,3 +43,22 @@ def test_the_settings_are_the_defaults():
     assert component.candidates == default.candidates
     for name in ("attr", "threshold", "calibration", "n_evidence", "on_error"):
         assert printed[name] == getattr(default, name)
+
+
+MAKERS = dict(
+    re.findall(r"^\| `(spacy-klsh\.\w+\.v1)` \|.*\| (.*) \|$", README.read_text("utf-8"), re.M)
+)
+
+
+@pytest.mark.parametrize("name", sorted(set(MAKERS) - {"spacy-klsh.linear.v1"}))
+def test_the_table_of_classifiers_shows_all_defaults(name):
+    shown = dict(re.findall(r"`(\w+) = ([^`]*)`", MAKERS[name]))
+    parameters = inspect.signature(registry.misc.get(name)).parameters.values()
+    expected = {p.name: p.default for p in parameters if p.default is not p.empty}
+    assert {key: json.loads(value) for key, value in shown.items()} == expected
+
+
+def test_the_table_has_every_classifier():
+    found = {maker for maker in vars(classifier_makers) if maker.startswith("make_")}
+    shown = {name.removeprefix("spacy-klsh.").removesuffix(".v1") for name in MAKERS}
+    assert {f"make_{name}" for name in shown} == found - {"make_logistic"}

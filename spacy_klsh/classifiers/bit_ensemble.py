@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,7 @@ from .forest import Forest
 from .growing import Float64
 from .inputs import BitInputs
 from .linear_members import LinearMembers
-from .targets import checked_targets
-
-ClassWeight = Literal["balanced"] | Mapping[int, float] | None
+from .targets import ClassWeight, check_class_weight, checked_targets
 
 
 class BitEnsemble(ABC):
@@ -126,13 +124,11 @@ class BitEnsemble(ABC):
 
 
 def check_settings(class_weight: ClassWeight, inputs: str, **counts: int | None) -> None:
-    """Refuse counts below 1 (None is no count), weights of 0 or infinity, unknown `inputs`."""
+    """Refuse counts below 1 (None is no count), bad weights, unknown `inputs`."""
     if min(count for count in counts.values() if count is not None) < 1:
         found = ", ".join(f"{name} = {count}" for name, count in counts.items())
         raise ValueError(f"{found}: all must be at least 1.")
-    weights = class_weight.values() if isinstance(class_weight, Mapping) else ()
-    if not all(0 < weight < np.inf for weight in weights):
-        raise ValueError(f"class_weight holds {list(weights)}; give finite weights above 0.")
+    check_class_weight(class_weight)
     if inputs not in INPUTS:
         raise ValueError(f'inputs = "{inputs}", but it must be one of {", ".join(INPUTS)}.')
 

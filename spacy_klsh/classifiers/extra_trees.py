@@ -6,10 +6,11 @@ from math import isqrt
 
 from ..hashing.codes import Uint64
 from ..structures import Int64
-from .bit_ensemble import BitEnsemble, ClassWeight, check_settings
+from .bit_ensemble import BitEnsemble, check_settings
 from .encoded import Inputs
 from .forest import Forest
 from .growing import Float64
+from .targets import ClassWeight
 
 
 class ExtraTrees(BitEnsemble):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..compiled import compiled
 from ..hashing.features import Features
 from ..structures import Int32, Int64
-from .bit_ensemble import ClassWeight
+from .targets import ClassWeight
 
 Float64 = NDArray[np.float64]
 Unsigned = NDArray[np.unsignedinteger[Any]]

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from ..compiled import compiled
 from ..hashing.features import Features
 from ..structures import Float32, Int32, Int64
-from .bit_ensemble import ClassWeight
 from .encoded import INPUTS, Encoded, Inputs
-from .targets import checked_targets
+from .targets import ClassWeight, check_class_weight, checked_targets
 
 Float64 = NDArray[np.float64]
 
@@ -27,6 +26,8 @@ KINDS = {
     "widths": "int64 1d",
 }
 MAX_ROUNDS = 1000
+MAX_WIDTH = 2**26  # of bits and features together, in a file that is not damaged
+SURE = 700.0  # scores beyond it are all the same: exp() has no larger numbers
 
 
 class LinearClassifier:
@@ -89,9 +90,7 @@ class LinearClassifier:
                 f"C = {C}, min_count = {min_count}, inputs = {inputs!r}; give a finite C above 0, "
                 f"a count of at least 1, and one of {', '.join(INPUTS)}."
             )
-        weights = class_weight.values() if isinstance(class_weight, Mapping) else ()
-        if not all(0 < weight < np.inf for weight in weights):
-            raise ValueError(f"class_weight holds {list(weights)}; give finite weights above 0.")
+        check_class_weight(class_weight)
         self.C = C
         self.min_count = min_count
         self.class_weight = class_weight
@@ -115,19 +114,24 @@ class LinearClassifier:
         ------
         ValueError
             If `y` holds one label only, or labels outside ``0 .. n_labels - 1``, or there are
-            no features, but `inputs` wants some.
+            no features, but `inputs` wants some, or no item is set often enough.
         """
         self.labels_, self.n_labels_ = checked_targets(y, n_labels)
         items = x.items(self.inputs)
         self.widths_ = self._seen(x.widths)
         counts = np.bincount(items.columns, minlength=items.width)
         self.columns_ = np.flatnonzero(counts >= self.min_count).astype(np.int32)
+        if not len(self.columns_):
+            raise ValueError(
+                f"no item is set in {self.min_count} of {len(y)} training candidates, but one or "
+                "more must be; lower min_count, or give more candidates."
+            )
         rarity = np.log((len(y) + 1) / (counts[self.columns_] + 1))
         self.squares_ = np.append(rarity**2, np.log(len(y) + 1) ** 2)
         self._place()
         rows = self._scaled(items, rarity)
         machines = [self._trained(rows, y, label) for label in self._of_machines()]
-        coefficients = np.array([machine.coef_[0] for machine in machines]).T
+        coefficients = np.stack([machine.coef_[0] for machine in machines], axis=1)
         self.weights_ = (coefficients * rarity[:, None]).astype(np.float32)
         self.biases_ = np.array([machine.intercept_[0] for machine in machines])
         return self
@@ -254,13 +258,15 @@ class LinearClassifier:
         widths: Int64,
     ) -> bool:
         """Labels and columns rise within bounds, and all arrays agree and are finite."""
-        if widths.shape != (2,) or not ((widths >= 0) & (widths < 2**30)).all():
+        if widths.shape != (2,):
             return False
         bits, features = widths.tolist()
         ends = np.concatenate([[-1], columns, [bits + features]])
         n_machines = len(labels) - (len(labels) == 2)
         return bool(
-            self._seen((bits, features)) == (bits, features)
+            min(bits, features) >= 0
+            and bits + features <= MAX_WIDTH
+            and self._seen((bits, features)) == (bits, features)
             and (np.diff(ends) > 0).all()
             and squares.shape == (len(columns) + 1,)
             and weights.shape == (len(columns), n_machines)
@@ -297,7 +303,8 @@ def _probabilities(
         scale = 1.0 / np.sqrt(length) if length > 0 else 0.0
         total = 0.0
         for k in range(n_machines):
-            scores[k] = 1.0 / (1.0 + np.exp(-(scores[k] * scale + biases[k])))
+            score = min(max(scores[k] * scale + biases[k], -SURE), SURE)
+            scores[k] = 1.0 / (1.0 + np.exp(-score))
             total += scores[k]
         for k in range(n_machines):
             out[i, k] = scores[k] / total if n_machines > 1 else scores[k]

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from ..hashing.features import Features
 from ..structures import Float32, Int64
-from .bit_ensemble import ClassWeight
 from .encoded import INPUTS, Encoded, Inputs
 from .item_sets import ItemSets
 from .kernel_machine import Unsigned, common_items, largest_alphas, train_machines
 from .platt import fit_platt, platt
 from .support_examples import InvertedIndex, SupportExamples
-from .targets import checked_targets
+from .targets import ClassWeight, check_class_weight, checked_targets
 
 Float64 = NDArray[np.float64]
 Method = Literal["basic", "index", "expansion"]
@@ -112,11 +111,7 @@ class PolynomialClassifier:
                 f"C = {C}, sigma = {sigma}, n_folds = {n_folds}, max_sets = {max_sets}; they must "
                 "be finite, and above 0, at least 0, 2 and 1."
             )
-        if isinstance(class_weight, str) and class_weight != "balanced":
-            raise ValueError(f'class_weight = {class_weight!r}; give "balanced", weights or none.')
-        weights = class_weight.values() if isinstance(class_weight, Mapping) else ()
-        if not all(0 < weight < np.inf for weight in weights):
-            raise ValueError(f"class_weight holds {list(weights)}; give finite weights above 0.")
+        check_class_weight(class_weight)
         self.degree = degree
         self.C = C
         self.class_weight = class_weight

@@ -8,11 +8,12 @@ from typing import Any
 from ..hashing.codes import Uint64
 from ..structures import Int64
 from .bases import fit_base
-from .bit_ensemble import BitEnsemble, ClassWeight, check_settings
+from .bit_ensemble import BitEnsemble, check_settings
 from .encoded import Inputs
 from .forest import Forest
 from .growing import Float64
 from .linear_members import LinearMembers
+from .targets import ClassWeight
 
 
 class SubspaceClassifier(BitEnsemble):

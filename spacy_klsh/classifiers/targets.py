@@ -1,13 +1,30 @@
-"""What every classifier asks of its targets."""
+"""What every classifier asks of its targets, and of the weights of their labels."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..structures import Int64
+
+ClassWeight = Literal["balanced"] | Mapping[int, float] | None
+
+
+def check_class_weight(class_weight: ClassWeight) -> None:
+    """Refuse other words than "balanced", and weights that are not finite or not above 0.
+
+    Raises
+    ------
+    ValueError
+    """
+    if isinstance(class_weight, str) and class_weight != "balanced":
+        raise ValueError(f'class_weight = {class_weight!r}; give "balanced", weights or none.')
+    weights = class_weight.values() if isinstance(class_weight, Mapping) else ()
+    if not all(0 < weight < np.inf for weight in weights):
+        raise ValueError(f"class_weight holds {list(weights)}; give finite weights above 0.")
 
 
 def checked_targets(y: NDArray[np.integer[Any]], n_labels: int | None) -> tuple[Int64, int]:

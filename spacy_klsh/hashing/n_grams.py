@@ -18,7 +18,7 @@ Uint64 = NDArray[np.uint64]
 Uint8 = NDArray[np.uint8]
 
 SKIPPED, OWN, JOINED = 0, 1, 2  # an edge that says nothing; an item of its own; part of its node
-MAX_WIDTH = 2**30
+MAX_WIDTH = 2**24  # classifiers have arrays of one number a column
 
 
 def _default_lengths() -> dict[str, int]:
@@ -42,7 +42,13 @@ class NGramFeatures:
         Views of which the first and the last item are a feature together, and with each item
         between them: the arguments of ``between`` and the words that they have there.
     width : int
-        Columns of the features; n-grams that fall into one column are not told apart.
+        Columns of the features, at most 2**24; n-grams that fall into one column are not told
+        apart.
+
+    Raises
+    ------
+    ValueError
+        If the width is out of range, or no view or a length below 1 is given.
 
     References
     ----------
@@ -74,7 +80,7 @@ class NGramFeatures:
         return tuple(self.max_lengths)
 
     def __call__(self, views: Views) -> Features:
-        """Features of each candidate of `views`.
+        """Features (n, width) of the n candidates of `views`.
 
         Raises
         ------
@@ -196,13 +202,14 @@ def _hash_n_grams(
     seed: np.uint64,
     width: int,
 ) -> tuple[Int32, Int64]:
+    """The columns of each structure in no order, some of them twice, and their offsets."""
     n, n_attributes = len(offsets) - 1, nodes.shape[1] - 1
     starts = np.zeros(n + 1, np.int64)
     most = 0
     for i in range(n):
         size = 2 * (offsets[i + 1] - offsets[i])
         most = max(most, size)
-        starts[i + 1] = starts[i] + n_attributes * (size * (longest + 1) + 2)
+        starts[i + 1] = starts[i] + n_attributes * (size * (min(size, longest) + 1) + 2)
     columns, items = np.empty(starts[n], np.int32), np.empty(most, np.uint64)
     end = 0
     for i in range(n):

@@ -147,17 +147,21 @@ def make_linear(
 
 @registry.misc("spacy-klsh.ensemble.v1")
 def make_ensemble(
-    members: Dict[str, Any],  # noqa: UP006  # makers; spaCy checks blocks before it makes them
+    members: Dict[str, Any],  # noqa: UP006
     weights: Dict[str, float] | None = None,  # noqa: UP006
 ) -> Maker:
-    """Classifiers that answer together, see `spacy_klsh.classifiers.ensemble`."""
+    """Classifiers that answer together, see `spacy_klsh.classifiers.ensemble`.
+
+    The members are blocks of classifiers; spaCy checks their types before it resolves them.
+    """
+    return partial(_ensemble, members, weights)  # unlike a closure it can be pickled
+
+
+def _ensemble(members: dict[str, Maker], weights: dict[str, float] | None, *, seed: int) -> Any:
     from ..classifiers.ensemble import Ensemble
 
-    def make(*, seed: int) -> Ensemble:
-        made = {name: member(seed=seed) for name, member in members.items()}
-        return Ensemble(members=made, weights=weights)
-
-    return make
+    made = {name: member(seed=seed) for name, member in members.items()}
+    return Ensemble(members=made, weights=weights)
 
 
 @registry.misc("spacy-klsh.perceptron.v1")

@@ -40,7 +40,7 @@ class Contexts:
         self._last = np.where(absent, 0, ends).max(axis=1, initial=0)
 
     def view(self, name: str) -> tuple[Int32, Int64]:
-        """Nodes int32 (n_nodes, 1 + n_attributes) and offsets int64 (n + 1,) of a view."""
+        """Nodes int32 (n_nodes, 1 + n_attributes) and offsets int64 (n + 1,) of one of `NAMES`."""
         if name == "between":
             return self._between()
         if name == "before":
@@ -77,11 +77,10 @@ class Contexts:
 
     def _arguments(self, entities: Int64, roles: Int64) -> Int32:
         """Nodes of arguments: the edge is the role."""
-        table, names = self._table, self._table.candidates.roles
-        marks = np.array([table.row(f"role={name}") for name in names], np.int32)
+        table = self._table
         shown = table.labels[entities] if self._blind else np.full(len(entities), -1)
         nodes = self._nodes(table.roots[entities], shown)
-        nodes[:, 0] = marks[roles]
+        nodes[:, 0] = table.roles[roles]
         return nodes
 
     def _nodes(self, tokens: Int64, labels: Int64) -> Int32:

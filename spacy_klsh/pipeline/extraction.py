@@ -38,9 +38,11 @@ class ViewExtractor:
     child, ``dep=`` for the first node. No path (two sentences): no nodes. The ``subtree``
     view is the same path as a tree, rooted at its start. With more than two roles they
     are the paths from the first role to each other one, in their order or joined to one
-    tree; see `subtrees.RolePaths`. The views ``before``, ``between`` and ``after`` hold the
-    words of the sentence before the first entity, from the first to the last one, and behind
-    it; their edges are empty but for the entities between, which show their role there.
+    tree; see `subtrees.RolePaths`. The view ``dependents`` holds the tokens that hang on each
+    path, but for those of its two entities, entered by their arc. The views ``before``,
+    ``between`` and ``after`` hold the words of the sentence before the first argument, from
+    the first to the last one, and behind it; their edges are empty but for the arguments
+    between, each one node whose edge is ``role=`` and the name of its role.
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ class ViewExtractor:
         If a name is unknown, none is given, or the window is below 1.
     """
 
-    names: Sequence[str] = NAMES
+    names: Sequence[str] = ("path", "dependents", *CONTEXTS)
     attributes: Sequence[str] = ("lemma",)
     blind: bool = True
     window: int = 5
@@ -106,7 +108,7 @@ class ViewExtractor:
     ) -> dict[str, Structures]:
         """The views of Docs with one vocab."""
         table = TokenTable(docs, candidates)
-        role_paths = RolePaths(table.candidates)
+        role_paths = RolePaths(table)
         paths = _Paths(table, role_paths.pairs)
         contexts = Contexts(table, self.attributes, blind=self.blind, window=self.window)
         packed = {name: contexts.view(name) for name in self.names if name in CONTEXTS}
@@ -149,7 +151,11 @@ class _Paths:
         return out
 
     def dependents(self, attributes: Sequence[str], *, blind: bool) -> tuple[Int32, Int64]:
-        """Nodes and offsets of the tokens that hang on each path, not of its own entities."""
+        """Nodes of the tokens that hang on each path, not of its own entities, and their offsets.
+
+        int32 (n_nodes, 1 + n_attributes) and int64 (n + 1,); in the order of the path, and
+        those of one governor in that of the text.
+        """
         table = self._table
         children = np.argsort(table.governors, kind="stable")
         children = children[table.governors[children] != children]  # a root hangs on nothing

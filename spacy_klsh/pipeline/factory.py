@@ -21,7 +21,6 @@ BETWEEN = ["between"]
 N_GRAMS = {"path": 3, "dependents": 2, "before": 1, "between": 3, "after": 1}
 LEMMA = ["lemma"]
 NO_LABELS: List[str] = []  # noqa: UP006
-NO_HIERARCHY: Dict[str, str] = {}  # noqa: UP006
 
 DEFAULT_CONFIG = {
     "attr": "relations",

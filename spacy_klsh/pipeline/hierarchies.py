@@ -14,17 +14,17 @@ logger = logging.getLogger(__name__)
 
 
 def arrange(classifier: Any, scheme: LabelScheme) -> None:
-    """Give a classifier that learns from a hierarchy the names of its labels.
+    """Give what learns from a hierarchy, in or below a classifier, the names of its labels.
 
     Raises
     ------
     ValueError
         If each label is learned on its own, or the file of the hierarchy cannot be read.
     """
-    member = classifier
-    while hasattr(member, "member"):
-        member = member.member
-    strategy = getattr(member, "strategy", "flat")
+    parts = [classifier.member] if hasattr(classifier, "member") else []
+    for part in (*parts, *getattr(classifier, "members", {}).values()):
+        arrange(part, scheme)
+    strategy = getattr(classifier, "strategy", "flat")
     if strategy == "flat":
         return
     if not scheme.exclusive:
@@ -32,12 +32,12 @@ def arrange(classifier: Any, scheme: LabelScheme) -> None:
             f'strategy is "{strategy}", but with exclusive_classes = false each label is learned '
             'alone; set exclusive_classes = true, or strategy = "flat".'
         )
-    above = member.hierarchy
+    above = classifier.hierarchy
     above = read_hierarchy(above) if isinstance(above, str) else above
     unknown = set(above).difference(scheme.labels, above.values())
     if unknown:
         logger.warning("the hierarchy names %s, which no training label is", sorted(unknown))
-    member.arrange([label for label, _ in scheme.classes], above)
+    classifier.arrange([label for label, _ in scheme.classes], above)
 
 
 def read_hierarchy(path: str) -> Mapping[str, str]:

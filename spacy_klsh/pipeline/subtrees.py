@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..structures import Float32, Int64, Structures
+from ..structures import Int64, Structures
 from ..trees import join_paths
 from .candidates import Candidates
 from .contexts import spread
+from .token_table import TokenTable
 
 
 class RolePaths:
@@ -19,7 +20,8 @@ class RolePaths:
 
     Parameters
     ----------
-    candidates : Candidates
+    table : TokenTable
+        With the candidates; more than two roles become symbols of it.
 
     Attributes
     ----------
@@ -27,14 +29,14 @@ class RolePaths:
         The ends of all paths as heads and tails, each once.
     """
 
-    def __init__(self, candidates: Candidates) -> None:
-        n = len(candidates)
-        self._names: tuple[str, ...] = ()
+    def __init__(self, table: TokenTable) -> None:
+        candidates, n = table.candidates, len(table.candidates)
+        self._names = np.zeros(0, np.int32)
         self.pairs = candidates
         self._rows, self._owners = np.arange(n), np.arange(n)
         self._roles = np.zeros(n, np.int64)
         if len(candidates.roles) > 2:
-            self._names = candidates.roles
+            self._names = table.roles
             self._set_paths(candidates)
         self._bounds = np.searchsorted(self._owners, np.arange(n + 1))
 
@@ -62,7 +64,7 @@ class RolePaths:
             With more than two roles the edge of the node at which the path of a role
             begins is ``role=`` and its name. No node where a path is missing.
         """
-        if not self._names:
+        if not len(self._names):
             return paths
         lengths = paths.lengths[self._rows]
         broken = np.zeros(len(self._bounds) - 1, bool)
@@ -72,8 +74,8 @@ class RolePaths:
         starts = ends - lengths
         steps = np.repeat(paths.offsets[self._rows] - starts, lengths) + np.arange(lengths.sum())
         nodes, marked = paths.nodes[steps], (self._roles > 0) & (lengths > 0)
-        nodes[starts[marked], 0] = len(paths.symbols) + self._roles[marked]
-        return Structures(nodes, np.append(0, ends)[self._bounds], *self._dictionary(paths))
+        nodes[starts[marked], 0] = self._names[self._roles[marked]]
+        return Structures(nodes, np.append(0, ends)[self._bounds], paths.symbols, paths.vectors)
 
     def joined(self, structures: Structures) -> Structures:
         """Structures of `pairs`, those of each candidate one behind the other."""
@@ -107,13 +109,6 @@ class RolePaths:
         """
         marks = np.where(self._roles > 0, len(tokens) + self._roles, -1)
         steps, parents, offsets = join_paths(tokens, paths.offsets, self._rows, self._bounds, marks)
-        names = len(paths.symbols) + np.arange(len(self._names), dtype=np.int32)
-        leaves = np.repeat(names[:, None], paths.nodes.shape[1], axis=1)
+        leaves = np.repeat(self._names[:, None], paths.nodes.shape[1], axis=1)
         nodes = np.concatenate([paths.nodes, leaves])[steps]
-        return Structures(nodes, offsets, *self._dictionary(paths), parents)
-
-    def _dictionary(self, paths: Structures) -> tuple[tuple[str, ...], Float32]:
-        """The symbols of `paths` and those of the roles, with their vectors."""
-        names = tuple(f"role={name}" for name in self._names)
-        nothing = np.zeros((len(names), paths.vectors.shape[1]), np.float32)
-        return paths.symbols + names, np.concatenate([paths.vectors, nothing])
+        return Structures(nodes, offsets, paths.symbols, paths.vectors, parents)

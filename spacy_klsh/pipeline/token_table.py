@@ -65,6 +65,11 @@ class TokenTable:
         return np.array([self.row(f"label={span.label_}") for span in entities], np.int64)
 
     @cached_property
+    def roles(self) -> Int32:
+        """Symbol of each role, int32 (n_roles,)."""
+        return np.array([self.row(f"role={name}") for name in self.candidates.roles], np.int32)
+
+    @cached_property
     def entity_labels(self) -> Int64:
         """Symbol of the label of the first entity that holds each token; -1: none."""
         out = np.full(len(self.governors), -1)

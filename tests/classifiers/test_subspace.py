@@ -171,7 +171,14 @@ COUNTS = [
 @pytest.mark.parametrize(("classifier", "name"), COUNTS)
 def test_senseless_settings_are_refused(classifier, name):
     weights = [("class_weight", {0: 1.0, 1: w}) for w in (0.0, -1.0, np.nan, np.inf)]
-    for setting, value in [(name, 0), (name, -3), ("inputs", "code"), *weights]:
+    weights.append(("class_weight", "even"))
+    for setting, value in [
+        (name, 0),
+        (name, -3),
+        ("inputs", "code"),
+        ("class_weight", "even"),
+        *weights,
+    ]:
         with pytest.raises(ValueError, match=f"{setting} (= .?{value}|holds .* finite)"):
             classifier(**{setting: value})
 

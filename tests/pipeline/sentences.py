@@ -92,6 +92,7 @@ def by_hand(component, **settings):
         component.vocab,
         candidates=component.candidates,
         views=component.views,
+        features=component.features,
         kernel=component.hashing.kernel,
         hashing=lambda kernel, seed: None,
         classifier=lambda seed: None,

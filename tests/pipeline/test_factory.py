@@ -67,6 +67,8 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
                 "max_tokens": 3,
                 "max_sentences": 2,
                 "max_candidates": 9,
+                "overlapping": "keep",
+                "same_text": "drop",
             },
         ),
         (
@@ -79,9 +81,15 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
                 "max_tokens": 3,
                 "max_sentences": 2,
                 "max_candidates": 9,
+                "overlapping": "drop",
+                "same_text": "keep",
             },
         ),
-        (factory.make_views, {"names": ["path"], "attributes": ["pos", "tag"], "blind": False}),
+        (
+            factory.make_views,
+            {"names": ["path"], "attributes": ["pos", "tag"], "blind": False, "window": 3},
+        ),
+        (factory.make_features, {"width": 9, "max_lengths": {"path": 2}}),
         (
             factory.make_subsequence_kernel,
             {
@@ -155,6 +163,16 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
         (
+            lambda **s: classifier_makers.make_linear(**s)(seed=0),
+            {"C": 0.5, "min_count": 3, "class_weight": "balanced", "inputs": "codes"},
+        ),
+        (
+            lambda members, weights: classifier_makers.make_ensemble(
+                {name: lambda seed, name=name: name for name in members}, weights
+            )(seed=0),
+            {"members": {"a": "a", "b": "b"}, "weights": {"a": 2.0}},
+        ),
+        (
             lambda **s: classifier_makers.make_perceptron(**s)(seed=0),
             {
                 "strategy": "given",
@@ -177,9 +195,9 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
         ),
     ],
     ids=[
-        *("candidates", "role candidates", "views", "kernel", "hashing", "classifier"),
+        *("candidates", "role candidates", "views", "features", "kernel", "hashing", "classifier"),
         *("base", "extra trees", "logistic", "hamming_knn", "klsh_knn", "polynomial"),
-        *("perceptron", "reader"),
+        *("linear", "ensemble", "perceptron", "reader"),
     ],
 )
 def test_makers_pass_every_setting_on(maker, settings):
@@ -196,14 +214,44 @@ def test_the_config_names_every_default_and_builds_the_same_again():
     nlp = spacy.blank("en")
     nlp.add_pipe("klsh_relations")
     block = nlp.config["components"]["klsh_relations"]
-    for name, (_, _, maker) in zip(
-        ("candidates", "views", "kernel", "hashing", "classifier"), MAKERS, strict=False
-    ):
-        assert {k: v for k, v in block[name].items() if k != "@misc"} == defaults(maker)
+    makers = {name: maker for _, name, maker in MAKERS}
+    for name in ("candidates", "views", "features", "kernel", "hashing", "classifier"):
+        settings = dict(block[name])
+        assert settings == {**defaults(makers[settings.pop("@misc")]), **settings} and settings
     again = type(nlp).from_config(nlp.config)
     assert again.config == nlp.config
     component, other = nlp.get_pipe("klsh_relations"), again.get_pipe("klsh_relations")
     assert component.to_bytes() == other.to_bytes()
+
+
+def plain(value):
+    return list(value) if isinstance(value, tuple) else value
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        factory.make_entity_pairs,
+        factory.make_views,
+        factory.make_features,
+        factory.make_subsequence_kernel,
+        lambda: factory.make_klsh()(SubsequenceKernel(), seed=0),
+        lambda: classifier_makers.make_subspace()(seed=0),
+        lambda: classifier_makers.make_extra_trees()(seed=0),
+        lambda: classifier_makers.make_hamming_knn()(seed=0),
+        lambda: classifier_makers.make_klsh_knn()(seed=0),
+        lambda: classifier_makers.make_polynomial()(seed=0),
+        lambda: classifier_makers.make_perceptron()(seed=0),
+        lambda: classifier_makers.make_linear()(seed=0),
+    ],
+)
+def test_the_defaults_of_a_maker_are_those_of_what_it_makes(make):
+    made = make()
+    kernel = {"kernel": made.kernel} if hasattr(made, "kernel") else {}
+    other = type(made)(**kernel)
+    for name in inspect.signature(type(made)).parameters:
+        if not name.startswith("_"):
+            assert plain(getattr(made, name)) == plain(getattr(other, name)), name
 
 
 def test_settings_survive_config_text():
