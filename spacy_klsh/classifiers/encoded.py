@@ -9,7 +9,7 @@ import numpy as np
 
 from ..hashing.codes import Codes
 from ..hashing.features import Features
-from ..hashing.klsh import Kernel
+from ..kernels.kernel import Kernel
 from ..structures import Index, Views, take
 
 Inputs = Literal["codes", "features", "both"]

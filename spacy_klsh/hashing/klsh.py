@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.kernel import Kernel
 from ..structures import Float32, Int32, Int64, Views, concat_views, distinct, take
 from .codes import Codes
 from .families import FAMILIES, Family, fit_bits, hash_bits
 
 MAX_PAIRS = 2**27  # kernels hold a number or more for each; a path of 10,000 nodes has 10**8
 BLOCK = 2**22  # pairs of nodes that are compared at a time
-
-
-class Kernel(Protocol):
-    """What a kernel must offer to be hashed."""
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        """Names of the views that it compares."""
-
-    def against(self, y: Views) -> Callable[[Views], Float32]:
-        """``gram(·, y)``, normalized, float32 (len x, len y), prepared once."""
 
 
 class KLSH:

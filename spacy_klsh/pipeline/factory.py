@@ -232,6 +232,22 @@ def make_subsequence_kernel(
     )
 
 
+@registry.misc("spacy-klsh.combined_kernel.v1")
+def make_combined_kernel(
+    kernels: Dict[str, Any],  # noqa: UP006
+    weights: Dict[str, float] | None = None,  # noqa: UP006
+    operation: str = "sum",
+) -> Any:
+    """Sum or product of kernels, see `spacy_klsh.kernels.combine`."""
+    from ..kernels.combine import CombinedKernel
+
+    return CombinedKernel(
+        kernels=kernels,
+        weights=weights,
+        operation=operation,  # type: ignore[arg-type]
+    )
+
+
 @registry.misc("spacy-klsh.klsh.v1")
 def make_klsh(
     family: str = "kulis",

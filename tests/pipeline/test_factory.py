@@ -29,6 +29,7 @@ MAKERS = [
     ("misc", "spacy-klsh.linear.v1", classifier_makers.make_linear),
     ("misc", "spacy-klsh.ensemble.v1", classifier_makers.make_ensemble),
     ("misc", "spacy-klsh.features.v1", factory.make_features),
+    ("misc", "spacy-klsh.combined_kernel.v1", factory.make_combined_kernel),
 ]
 
 
@@ -93,6 +94,14 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
                 "sigma": {"conj": 0.5},
                 "interleaved": False,
                 "view": "other",
+            },
+        ),
+        (
+            factory.make_combined_kernel,
+            {
+                "kernels": {"path": SubsequenceKernel()},
+                "weights": {"path": 0.5},
+                "operation": "product",
             },
         ),
         (
@@ -177,9 +186,9 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
         ),
     ],
     ids=[
-        *("candidates", "role candidates", "views", "kernel", "hashing", "classifier"),
-        *("base", "extra trees", "logistic", "hamming_knn", "klsh_knn", "polynomial"),
-        *("perceptron", "reader"),
+        *("candidates", "role candidates", "views", "kernel", "combined kernel"),
+        *("hashing", "classifier", "base", "extra trees", "logistic", "hamming_knn"),
+        *("klsh_knn", "polynomial", "perceptron", "reader"),
     ],
 )
 def test_makers_pass_every_setting_on(maker, settings):
