@@ -58,12 +58,14 @@ def subsequence_value(
     threshold,
     attribute_weights=None,
     sigma=None,
+    symbol_weights=None,
     interleaved=False,
 ):
     """K(s, t) before normalization, by enumeration of all pairs of index tuples."""
 
     def similarity(a, b):
-        return symbol_similarity(a, b, vectors=vectors, threshold=threshold)
+        weights = [(symbol_weights or {}).get(symbol, 1.0) for symbol in (a, b)]
+        return math.prod(weights) * symbol_similarity(a, b, vectors=vectors, threshold=threshold)
 
     c = [
         [
@@ -117,12 +119,22 @@ def combined_value(values, own, other, *, weights, operation):
 
 
 def matches(
-    s, t, *, vectors, threshold, attribute_weights=None, sigma=None, interleaved=False, **_
+    s,
+    t,
+    *,
+    vectors,
+    threshold,
+    attribute_weights=None,
+    sigma=None,
+    symbol_weights=None,
+    interleaved=False,
+    **_,
 ):
     """Similar items as (node in s, node in t, similarity, part), in the order of the paths."""
 
     def similarity(a, b):
-        return symbol_similarity(a, b, vectors=vectors, threshold=threshold)
+        weights = [(symbol_weights or {}).get(symbol, 1.0) for symbol in (a, b)]
+        return math.prod(weights) * symbol_similarity(a, b, vectors=vectors, threshold=threshold)
 
     def place(k):
         return (k + 1) // 2 if interleaved else k

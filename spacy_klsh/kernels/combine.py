@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, Literal, Protocol
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..structures import Float32, Int64, Views
-from .kernel import Float64, Kernel, inverse_roots, pair_values
+from .kernel import Float64, Kernel, LearningKernel, inverse_roots, pair_values
 from .subsequence import MAX_WEIGHT, Matches
 
 FIRST = "path"  # what people are shown
@@ -116,6 +116,37 @@ class CombinedKernel:
         """What the first kernel, that of the path if there is one, finds alike."""
         kernel, _ = self._parts[0]
         return kernel.matches(x, y)
+
+    def fit(self, views: Views, y: NDArray[Any]) -> CombinedKernel:
+        """The kernel with what those that learn from labels learned."""
+        learned = {name: kernel.fit(views, y) for name, kernel in self._learning.items()}
+        return replace(self, kernels={**self.kernels, **learned})
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What was learned, as arrays: ``NAME/…`` of each kernel that learns."""
+        return {
+            f"{name}/{key}": array
+            for name, kernel in self._learning.items()
+            for key, array in kernel.state().items()
+        }
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> CombinedKernel:
+        """The kernel with what `state` holds; a ValueError if that is damaged."""
+        states: dict[str, dict[str, NDArray[Any]]] = {name: {} for name in self._learning}
+        for key, array in state.items():
+            name = next((name for name in states if key.startswith(f"{name}/")), None)
+            if name is None:
+                raise ValueError(
+                    f"the stored kernel has the array {key!r}, but only {list(states)} learn; the "
+                    "file is damaged, train again."
+                )
+            states[name][key.removeprefix(f"{name}/")] = array
+        learned = {name: kernel.restore(states[name]) for name, kernel in self._learning.items()}
+        return replace(self, kernels={**self.kernels, **learned})
+
+    @property
+    def _learning(self) -> dict[str, Any]:
+        return {n: k for n, k in self.kernels.items() if isinstance(k, LearningKernel)}
 
     @property
     def _parts(self) -> list[tuple[Part, float]]:

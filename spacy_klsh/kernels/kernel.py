@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,20 @@ class PairKernel(Kernel, Protocol):
 
     def pairs(self, x: Views, y: Views, own: Int64, other: Int64) -> Float32:
         """Values of structures ``own[i]`` of `x` and ``other[i]`` of `y`, those of a gram."""
+
+
+@runtime_checkable
+class LearningKernel(Kernel, Protocol):
+    """A kernel that learns from labels: these methods give a new one, it stays as it is."""
+
+    def fit(self, views: Views, y: NDArray[Any]) -> LearningKernel:
+        """The kernel with what the labels of training structures teach."""
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What was learned, as arrays."""
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> LearningKernel:
+        """The kernel with what `state` holds; a ValueError if that is damaged."""
 
 
 def pair_values(kernel: Kernel, x: Views, y: Views, own: Int64, other: Int64) -> Float32:

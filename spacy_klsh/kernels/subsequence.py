@@ -98,7 +98,6 @@ class SubsequenceKernel:
     sigma: Mapping[str, float] | None = None
     interleaved: bool = True
     view: Literal["path"] | str = "path"
-    _learned: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.decay <= 1:
@@ -233,13 +232,9 @@ class SubsequenceKernel:
         return similarity * np.outer(self._symbol_weights(x), self._symbol_weights(y))
 
     def _symbol_weights(self, structures: Structures) -> Float32:
-        """Weight of every symbol, float32 (n_symbols,): sigma of an edge, times what is learned."""
-        sigma = {f"dep={k}": v for k, v in (self.sigma or {}).items()}
-        learned = self._learned or {}
-        of_symbol = [
-            sigma.get(symbol.rstrip("<>"), 1.0) * learned.get(symbol, 1.0)
-            for symbol in structures.symbols
-        ]
+        """Weight of every symbol, float32 (n_symbols,): sigma of an edge, 1 for what is none."""
+        named = {f"dep={k}": v for k, v in (self.sigma or {}).items()}
+        of_symbol = [named.get(symbol.rstrip("<>"), 1.0) for symbol in structures.symbols]
         return np.array(of_symbol, np.float32)
 
 

@@ -216,11 +216,13 @@ def make_subsequence_kernel(
     sigma: Dict[str, float] | None = None,  # noqa: UP006
     interleaved: bool = True,
     view: str = "path",
+    learn_weights: bool = False,
 ) -> Any:
-    """Path kernel, see `spacy_klsh.kernels.subsequence`."""
+    """Path kernel, see `spacy_klsh.kernels.subsequence` and, learning, `.learned`."""
+    from ..kernels.learned import LearnedSubsequenceKernel
     from ..kernels.subsequence import SubsequenceKernel
 
-    return SubsequenceKernel(
+    return (LearnedSubsequenceKernel if learn_weights else SubsequenceKernel)(
         decay=decay,
         max_length=max_length,
         length_weights=None if length_weights is None else tuple(length_weights),

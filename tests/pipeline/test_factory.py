@@ -8,6 +8,7 @@ from spacy.language import Language
 from spacy.util import registry
 
 from spacy_klsh import RelationExtractor, SubsequenceKernel
+from spacy_klsh.kernels.kernel import LearningKernel
 from spacy_klsh.pipeline import classifier_makers, factory
 from spacy_klsh.pipeline.scoring import score_relations
 
@@ -199,6 +200,13 @@ def test_makers_pass_every_setting_on(maker, settings):
 
 def test_the_scorer_is_the_relation_scorer():
     assert factory.make_relation_scorer() is score_relations
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_the_path_kernel_learns_weights_if_it_is_told_to(learns):
+    kernel = factory.make_subsequence_kernel(learn_weights=learns, decay=0.5)
+    assert isinstance(kernel, LearningKernel) is learns
+    assert (isinstance(kernel, SubsequenceKernel), kernel.decay) == (True, 0.5)
 
 
 def test_the_config_names_every_default_and_builds_the_same_again():
