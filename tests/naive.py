@@ -58,12 +58,14 @@ def subsequence_value(
     threshold,
     attribute_weights=None,
     sigma=None,
+    symbol_weights=None,
     interleaved=False,
 ):
     """K(s, t) before normalization, by enumeration of all pairs of index tuples."""
 
     def similarity(a, b):
-        return symbol_similarity(a, b, vectors=vectors, threshold=threshold)
+        weights = [(symbol_weights or {}).get(symbol, 1.0) for symbol in (a, b)]
+        return math.prod(weights) * symbol_similarity(a, b, vectors=vectors, threshold=threshold)
 
     c = [
         [
@@ -98,13 +100,41 @@ def subsequence_gram(x, y, **parameters):
     ).reshape(len(x), len(y))
 
 
+def combined_value(values, own, other, *, weights, operation):
+    """Sum or product of normalized values, 0 where a norm is 0, normalized again.
+
+    `own` and `other` tell for each kernel whether its norm is above 0 on that side.
+    """
+
+    def combined(values):
+        terms = [weight * value for weight, value in zip(weights, values, strict=True)]
+        if operation == "sum":
+            return sum(terms)
+        n = len(terms)
+        choices = [c for size in range(1, n + 1) for c in itertools.combinations(terms, size)]
+        return sum(map(math.prod, choices))
+
+    norms = combined(own) * combined(other)
+    return combined(values) / math.sqrt(norms) if norms else 0.0
+
+
 def matches(
-    s, t, *, vectors, threshold, attribute_weights=None, sigma=None, interleaved=False, **_
+    s,
+    t,
+    *,
+    vectors,
+    threshold,
+    attribute_weights=None,
+    sigma=None,
+    symbol_weights=None,
+    interleaved=False,
+    **_,
 ):
     """Similar items as (node in s, node in t, similarity, part), in the order of the paths."""
 
     def similarity(a, b):
-        return symbol_similarity(a, b, vectors=vectors, threshold=threshold)
+        weights = [(symbol_weights or {}).get(symbol, 1.0) for symbol in (a, b)]
+        return math.prod(weights) * symbol_similarity(a, b, vectors=vectors, threshold=threshold)
 
     def place(k):
         return (k + 1) // 2 if interleaved else k

@@ -10,7 +10,7 @@ import numpy as np
 from ..compiled import compiled
 from ..hashing.codes import Codes, Uint64
 from ..hashing.features import Features
-from ..hashing.klsh import Kernel
+from ..kernels.kernel import Kernel
 from ..structures import Index, Int32, Int64, Views, take
 
 Inputs = Literal["codes", "features", "both"]

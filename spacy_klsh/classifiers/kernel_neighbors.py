@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing.buckets import Buckets
-from ..hashing.klsh import Kernel
+from ..kernels.kernel import pair_values
 from ..structures import Float32, Int32, Int64, Views, distinct, take
 from .encoded import Encoded
 from .stored_views import from_arrays, to_arrays
 from .votes import CODE_ARRAYS, LabelledCodes, Weights, check_fitted, check_voting
 
 QUERIES = 256  # whose neighborhoods are compared at a time
-
-
-@runtime_checkable
-class PairKernel(Kernel, Protocol):
-    """A kernel that compares chosen pairs alone; of others whole grams are computed."""
-
-    def pairs(self, x: Views, y: Views, own: Int64, other: Int64) -> Float32:
-        """Values of structures ``own[i]`` of `x` and ``other[i]`` of `y`, those of a gram."""
 
 
 class KernelNeighbors:
@@ -163,7 +155,7 @@ class KernelNeighbors:
             found = rows[block] >= 0
             needed, places = np.unique(rows[block][found], return_inverse=True)
             stored, own = take(self.views_, needed), np.nonzero(found)[0]
-            out[block][found] = _values(kernel, take(views, block), stored, own, places)
+            out[block][found] = pair_values(kernel, take(views, block), stored, own, places)
         return out
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -195,10 +187,3 @@ class KernelNeighbors:
                 f"{('int32', shape, len(stored))} are expected; the file is damaged, train again."
             )
         return self._store(stored, views, table_bits)
-
-
-def _values(kernel: Kernel, x: Views, y: Views, own: Int64, other: Int64) -> Float32:
-    """Kernel values of structures ``own[i]`` of `x` and ``other[i]`` of `y`."""
-    if isinstance(kernel, PairKernel):
-        return kernel.pairs(x, y, own, other)
-    return kernel.against(y)(x)[own, other]

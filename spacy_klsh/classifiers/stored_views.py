@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..hashing.klsh import MAX_PAIRS
 from ..structures import Structures, Views
+from ..symbols import pack_symbols, unpack_symbols
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -21,13 +21,13 @@ def to_arrays(views: Views) -> Arrays:
     """The arrays of each view, ``path/nodes`` …; symbols as UTF-8 bytes with their offsets."""
     arrays: Arrays = {}
     for view, structures in views.items():
-        symbols = [symbol.encode() for symbol in structures.symbols]
+        symbols, symbol_offsets = pack_symbols(structures.symbols)
         parts: Arrays = {
             "nodes": structures.nodes,
             "offsets": structures.offsets,
             "vectors": structures.vectors,
-            "symbols": np.frombuffer(b"".join(symbols), np.uint8),
-            "symbol_offsets": np.cumsum([0, *map(len, symbols)], dtype=np.int64),
+            "symbols": symbols,
+            "symbol_offsets": symbol_offsets,
         }
         if structures.parents is not None:
             parts["parents"] = structures.parents
@@ -61,7 +61,7 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Structures]:
 def _structures(view: str, part: Arrays) -> Structures:
     try:
         raw, offsets = part.pop("symbols"), part.pop("symbol_offsets")
-        structures = Structures(symbols=_symbols(raw, offsets), **part)
+        structures = Structures(symbols=unpack_symbols(raw, offsets), **part)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"the stored structures of the view {view!r} do not fit together ({error}); the file "
@@ -76,17 +76,3 @@ def _structures(view: str, part: Arrays) -> Structures:
             "file is damaged, train again."
         )
     return structures
-
-
-def _symbols(raw: NDArray[Any], offsets: NDArray[Any]) -> tuple[str, ...]:
-    kinds = [f"{array.dtype} {array.ndim}d" for array in (raw, offsets)]
-    if kinds != ["uint8 1d", "int64 1d"]:
-        raise ValueError(f"symbols and their offsets are {kinds}, not uint8 1d and int64 1d")
-    if (
-        len(offsets) == 0
-        or (offsets[0], offsets[-1]) != (0, len(raw))
-        or (np.diff(offsets) < 0).any()
-    ):
-        raise ValueError(f"offsets of symbols do not rise from 0 to {len(raw)}")
-    content = raw.tobytes()
-    return tuple(content[a:b].decode() for a, b in pairwise(offsets.tolist()))

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.kernel import Kernel, LearningKernel
 from ..structures import Float32, Int32, Int64, Views, concat_views, distinct, take
 from .codes import Codes
 from .families import FAMILIES, Family, fit_bits, hash_bits
 
 MAX_PAIRS = 2**27  # kernels hold a number or more for each; a path of 10,000 nodes has 10**8
 BLOCK = 2**22  # pairs of nodes that are compared at a time
-
-
-class Kernel(Protocol):
-    """What a kernel must offer to be hashed."""
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        """Names of the views that it compares."""
-
-    def against(self, y: Views) -> Callable[[Views], Float32]:
-        """``gram(·, y)``, normalized, float32 (len x, len y), prepared once."""
 
 
 class KLSH:
@@ -95,10 +85,11 @@ class KLSH:
         self.subset_size = subset_size
         self.seed = seed
 
-    def fit(self, views: Views, y: object = None) -> KLSH:
-        """Draw the reference set from `views` and build the bits on it; `y` is not used.
+    def fit(self, views: Views, y: NDArray[Any] | None = None) -> KLSH:
+        """Draw the reference set from `views` and build the bits on it.
 
-        References are distinct and not empty, so that none of them is wasted.
+        References are distinct and not empty, so that none of them is wasted. The labels `y`
+        teach a kernel that learns from labels; they are not used otherwise.
 
         Raises
         ------
@@ -106,6 +97,8 @@ class KLSH:
             If there are fewer than ``2 * subset_size`` distinct structures.
         """
         used = self._used(views)
+        if y is not None and isinstance(self.kernel, LearningKernel):
+            self.kernel = self.kernel.fit(used, y)
         first, _ = distinct(used)
         first = first[self.comparable(used)[first]]
         if len(first) < 2 * self.subset_size:

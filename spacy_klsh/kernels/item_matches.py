@@ -12,7 +12,7 @@ from ..structures import Float32, Int32, Int64
 def own_matches(
     values: Float32,
     starts: Int64,
-    sigma: Float32,
+    symbol_weights: Float32,
     offsets: Int64,
     chosen: Int64,
     attribute_weights: Float32,
@@ -20,8 +20,9 @@ def own_matches(
 ) -> Float32:
     """Matches of the items of chosen structures among themselves, a lane each.
 
-    `values` and `starts` are those of `similarity.own_similarity`, `sigma` has one
-    number a node; float32 (n_items, n_items, n_chosen), 0 behind the end of one.
+    `values` and `starts` are those of `similarity.own_similarity`, `symbol_weights` has a
+    number for each symbol of each node; float32 (n_items, n_items, n_chosen), 0 behind
+    the end of one.
     """
     longest = 0
     for i in chosen:
@@ -33,11 +34,12 @@ def own_matches(
         first, size = offsets[i], offsets[i + 1] - offsets[i]
         for a in range(size):
             for b in range(size):
-                row = starts[i] + a * size + b
-                edge = values[row, 0] * (sigma[first + a] * sigma[first + b])
+                similarity = values[starts[i] + a * size + b]
+                own, other = symbol_weights[first + a], symbol_weights[first + b]
+                edge = similarity[0] * (own[0] * other[0])
                 node = np.float32(0.0)
                 for k in range(len(attribute_weights)):
-                    node += attribute_weights[k] * values[row, k + 1]
+                    node += attribute_weights[k] * (similarity[k + 1] * (own[k + 1] * other[k + 1]))
                 if not interleaved:
                     out[a, b, lane] = edge * node
                     continue
@@ -51,7 +53,7 @@ def own_matches(
 def _item_similarity(
     similarity: Float32, x: Int32, i: int, y: Int32, j: int, attribute_weights: Float32
 ) -> np.float32:
-    """Similarity of two items without sigma; an edge never matches a node."""
+    """Similarity of two items; an edge never matches a node."""
     if (x[i, 0] < 0) != (y[j, 0] < 0) or (x[i, 1] < 0) != (y[j, 1] < 0):
         return np.float32(0.0)
     edge = np.float32(1.0) if x[i, 0] < 0 else similarity[x[i, 0], y[j, 0]]
@@ -67,9 +69,7 @@ def _item_similarity(
 def cross_matches(
     similarity: Float32,
     x_items: Int32,
-    x_sigma: Float32,
     y_items: Int32,
-    y_sigma: Float32,
     y_ids: Int64,
     attribute_weights: Float32,
 ) -> Float32:
@@ -83,8 +83,6 @@ def cross_matches(
     for i in range(len(x_items)):
         for j in range(len(y_items)):
             alike[j] = _item_similarity(similarity, x_items, i, y_items, j, attribute_weights)
-            if alike[j] != np.float32(0.0) and x_items[i, 0] >= 0:
-                alike[j] *= x_sigma[x_items[i, 0]] * y_sigma[y_items[j, 0]]
         if alike.any():
             for b in range(y_ids.shape[0]):
                 for lane in range(y_ids.shape[1]):
@@ -97,10 +95,8 @@ def pair_matches(
     similarity: Float32,
     x_nodes: Int32,
     x_offsets: Int64,
-    x_sigma: Float32,
     y_nodes: Int32,
     y_offsets: Int64,
-    y_sigma: Float32,
     own: Int64,
     other: Int64,
     attribute_weights: Float32,
@@ -108,8 +104,8 @@ def pair_matches(
 ) -> Float32:
     """Matches of the items of structures ``own[i]`` of x and ``other[i]`` of y, a lane each.
 
-    `similarity` is that of their symbols, each of which has a sigma; float32 (n_items of x,
-    n_items of y, n_pairs), 0 behind the end of one.
+    `similarity` is that of their symbols; float32 (n_items of x, n_items of y, n_pairs), 0
+    behind the end of one.
     """
     step, n_lanes = 2 if interleaved else 1, len(own)
     x_longest = y_longest = 0
@@ -123,14 +119,14 @@ def pair_matches(
         y = y_nodes[y_offsets[other[lane]] : y_offsets[other[lane] + 1]]
         for a in range(len(x)):
             for b in range(len(y)):
-                edge, sigma = similarity[x[a, 0], y[b, 0]], x_sigma[x[a, 0]] * y_sigma[y[b, 0]]
+                edge = similarity[x[a, 0], y[b, 0]]
                 node = np.float32(0.0)
                 for k in range(len(attribute_weights)):
                     node += attribute_weights[k] * similarity[x[a, k + 1], y[b, k + 1]]
                 if not interleaved:
-                    out[a, b, lane] = edge * node * sigma
+                    out[a, b, lane] = edge * node
                     continue
                 out[2 * a, 2 * b, lane] = node
                 if a > 0 and b > 0:  # no edge enters the first node
-                    out[2 * a - 1, 2 * b - 1, lane] = edge * sigma
+                    out[2 * a - 1, 2 * b - 1, lane] = edge
     return out

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..similarity import SymbolTable, own_similarity, symbol_similarity
 from ..structures import Float32, Int64, Structures, Views
 from .chains import sum_subsequences
 from .item_matches import cross_matches, own_matches, pair_matches
+from .kernel import Float64, inverse_roots
 from .packing import distinct_items, padded, similar_lengths, similar_pairs, sorted_order
-
-Float64 = NDArray[np.float64]
 
 MAX_WEIGHT = 1e6
 MAX_SIGMA = 100.0  # float32 holds products of many pairs of them
@@ -144,8 +142,8 @@ class SubsequenceKernel:
         """
         x_paths, y_paths = x[self.view], y[self.view]
         weights, decay, length_weights = self._numbers(x_paths)
-        similarity = symbol_similarity(x_paths, y_paths, threshold=self.threshold)
-        sides = [(s.nodes, s.offsets, self._sigma(s)) for s in (x_paths, y_paths)]
+        similarity = self._similarity(x_paths, y_paths)
+        sides = [(s.nodes, s.offsets) for s in (x_paths, y_paths)]
         first = np.zeros(1, np.int64)
         values = np.empty(len(own), np.float64)
         for lanes in similar_pairs(x_paths.lengths[own], y_paths.lengths[other]):
@@ -155,7 +153,7 @@ class SubsequenceKernel:
             )
             items, ends = np.arange(len(match)), np.array([0, len(match)])  # one sequence
             values[lanes] = sum_subsequences(items, ends, first, match, decay, length_weights)[0]
-        scales = [_inverse_roots(self.self_values(views)) for views in (x, y)]
+        scales = [inverse_roots(self.self_values(views)) for views in (x, y)]
         return (values * scales[0][own] * scales[1][other]).astype(np.float32)
 
     def self_values(self, x: Views) -> Float64:
@@ -163,11 +161,11 @@ class SubsequenceKernel:
         structures = x[self.view]
         weights, decay, length_weights = self._numbers(structures)
         values, starts = own_similarity(structures, threshold=self.threshold)
-        sigma = self._sigma(structures)[structures.nodes[:, 0]]
+        symbol_weights = self._symbol_weights(structures)[structures.nodes]
         out = np.zeros(len(structures), np.float64)
         for lanes in similar_lengths(structures.lengths):
             match = own_matches(
-                values, starts, sigma, structures.offsets, lanes, weights, self.interleaved
+                values, starts, symbol_weights, structures.offsets, lanes, weights, self.interleaved
             )
             items, ends = np.arange(len(match)), np.array([0, len(match)])  # one sequence
             first = np.zeros(1, np.int64)
@@ -199,8 +197,8 @@ class SubsequenceKernel:
         """Names of the parts, and c of those of chosen nodes, float32 (n_cells, n_parts)."""
         weights, _, _ = self._numbers(x)
         x_nodes, y_nodes = x.nodes[x.offsets[pairs] + own], y.nodes[y.offsets[pairs] + other]
-        similarity = symbol_similarity(x, y, threshold=self.threshold)[x_nodes, y_nodes]
-        edges = similarity[:, 0] * (self._sigma(x)[x_nodes[:, 0]] * self._sigma(y)[y_nodes[:, 0]])
+        similarity = self._similarity(x, y)[x_nodes, y_nodes]
+        edges = similarity[:, 0]
         nodes = np.zeros_like(edges)
         for k, weight in enumerate(weights):  # in this order: no value depends on the others
             nodes += weight * similarity[:, k + 1]
@@ -228,8 +226,13 @@ class SubsequenceKernel:
             np.array(self.length_weights or (1.0,) * self.max_length, np.float64),
         )
 
-    def _sigma(self, structures: Structures) -> Float32:
-        """Sigma of every symbol, float32 (n_symbols,); 1 for what is no edge."""
+    def _similarity(self, x: Structures, y: Structures) -> Float32:
+        """Similarity of symbols times the weights of both, float32 (x symbols, y symbols)."""
+        similarity = symbol_similarity(x, y, threshold=self.threshold)
+        return similarity * np.outer(self._symbol_weights(x), self._symbol_weights(y))
+
+    def _symbol_weights(self, structures: Structures) -> Float32:
+        """Weight of every symbol, float32 (n_symbols,): sigma of an edge, 1 for what is none."""
         named = {f"dep={k}": v for k, v in (self.sigma or {}).items()}
         of_symbol = [named.get(symbol.rstrip("<>"), 1.0) for symbol in structures.symbols]
         return np.array(of_symbol, np.float32)
@@ -246,8 +249,8 @@ class _Comparison:
         self._kernel = kernel
         self._y = y[kernel.view]
         self._table = SymbolTable(self._y, threshold=kernel.threshold)
-        self._scale = _inverse_roots(kernel.self_values(y))
-        self._sigma = kernel._sigma(self._y)
+        self._scale = inverse_roots(kernel.self_values(y))
+        self._symbol_weights = kernel._symbol_weights(self._y)
         packed = distinct_items(self._y, kernel.interleaved)
         self._lanes = [
             (lanes, *padded(*packed, lanes)) for lanes in similar_lengths(self._y.lengths)
@@ -262,18 +265,13 @@ class _Comparison:
             )
         weights, decay, length_weights = kernel._numbers(structures)
         similarity = self._table.similarity(structures)
-        sigma = kernel._sigma(structures)
+        similarity *= np.outer(kernel._symbol_weights(structures), self._symbol_weights)
         items, ids, offsets = distinct_items(structures, kernel.interleaved)
         order = sorted_order(ids, offsets)
-        scale = _inverse_roots(kernel.self_values(x))
+        scale = inverse_roots(kernel.self_values(x))
         out = np.empty((len(structures), len(self._y)), np.float32)
         for lanes, y_items, y_ids in self._lanes:
-            match = cross_matches(similarity, items, sigma, y_items, self._sigma, y_ids, weights)
+            match = cross_matches(similarity, items, y_items, y_ids, weights)
             values = sum_subsequences(ids, offsets, order, match, decay, length_weights)
             out[:, lanes] = values * scale[:, None] * self._scale[lanes]
         return out
-
-
-def _inverse_roots(values: Float64) -> Float64:
-    roots = np.sqrt(values)
-    return np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)

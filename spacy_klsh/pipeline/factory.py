@@ -217,11 +217,13 @@ def make_subsequence_kernel(
     sigma: Dict[str, float] | None = None,  # noqa: UP006
     interleaved: bool = True,
     view: str = "path",
+    learn_weights: bool = False,
 ) -> Any:
-    """Path kernel, see `spacy_klsh.kernels.subsequence`."""
+    """Path kernel, see `spacy_klsh.kernels.subsequence` and, learning, `.learned`."""
+    from ..kernels.learned import LearnedSubsequenceKernel
     from ..kernels.subsequence import SubsequenceKernel
 
-    return SubsequenceKernel(
+    return (LearnedSubsequenceKernel if learn_weights else SubsequenceKernel)(
         decay=decay,
         max_length=max_length,
         length_weights=None if length_weights is None else tuple(length_weights),
@@ -230,6 +232,22 @@ def make_subsequence_kernel(
         sigma=sigma,
         interleaved=interleaved,
         view=view,
+    )
+
+
+@registry.misc("spacy-klsh.combined_kernel.v1")
+def make_combined_kernel(
+    kernels: Dict[str, Any],  # noqa: UP006
+    weights: Dict[str, float] | None = None,  # noqa: UP006
+    operation: str = "sum",
+) -> Any:
+    """Sum or product of kernels, see `spacy_klsh.kernels.combine`."""
+    from ..kernels.combine import CombinedKernel
+
+    return CombinedKernel(
+        kernels=kernels,
+        weights=weights,
+        operation=operation,  # type: ignore[arg-type]
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from spacy.tokens import Doc
 from srsly import msgpack
 
+from ..kernels.kernel import Kernel, LearningKernel
 from ..structures import Structures, Views, concat_views
 from .arrays import Arrays, read_arrays, write_arrays
 from .labels import LabelScheme
@@ -86,6 +86,8 @@ def _files(component: RelationExtractor) -> Files:
             "hashing/biases": hashing.biases_,
             **{f"classifier/{k}": v for k, v in component.classifier.state().items()},
         }
+        if isinstance(hashing.kernel, LearningKernel):
+            arrays |= {f"kernel/{k}": v for k, v in hashing.kernel.state().items()}
         for view, structures in hashing.reference_.items():
             symbols[view] = list(structures.symbols)
             arrays |= _unpacked(f"reference/{view}", structures)
@@ -107,12 +109,14 @@ def _restore(component: RelationExtractor, files: Files) -> None:
     scheme = replace(component.scheme, labels=tuple(meta["labels"]))
     hashing, classifier = copy(component.hashing), copy(component.classifier)
     if scheme.labels:
-        _check_names(symbols, arrays, hashing.kernel.views)
+        _check_names(symbols, arrays, hashing.kernel)
         reference = {
             view: _packed(f"reference/{view}", symbols[view], arrays)
             for view in hashing.kernel.views
         }
         _check_extracted(component, reference)
+        if isinstance(hashing.kernel, LearningKernel):
+            hashing.kernel = hashing.kernel.restore(_below("kernel", arrays))
         hashing.restore(reference, *(arrays[f"hashing/{name}"] for name in HASHING))
         classifier.restore(_below("classifier", arrays))
         _check_agreement(component, hashing, classifier, scheme, meta["reference_labels"])
@@ -143,8 +147,10 @@ def _checked_meta(files: Files) -> dict[str, Any]:
     return meta
 
 
-def _check_names(symbols: Any, arrays: Arrays, views: Sequence[str]) -> None:
+def _check_names(symbols: Any, arrays: Arrays, kernel: Kernel) -> None:
     """There are dictionaries for all views, and arrays for these and nothing else."""
+    views, learns = kernel.views, isinstance(kernel, LearningKernel)
+    learned = ("classifier/", "kernel/") if learns else ("classifier/",)
     if not isinstance(symbols, dict) or symbols.keys() != set(views):
         raise damaged(f"{SYMBOLS} does not hold the views {', '.join(views)} of the kernel alone")
     if not all(are_words(words) for words in symbols.values()):
@@ -152,7 +158,7 @@ def _check_names(symbols: Any, arrays: Arrays, views: Sequence[str]) -> None:
     needed = {f"hashing/{name}" for name in HASHING}
     needed |= {f"reference/{view}/{name}" for view in views for name in REFERENCE}
     optional = {f"reference/{view}/parents" for view in views}
-    found = {name for name in arrays if not name.startswith("classifier/")}
+    found = {name for name in arrays if not name.startswith(learned)}
     if not needed <= found <= needed | optional:
         raise damaged(f"{ARRAYS} holds {sorted(found)}, but {sorted(needed)} are needed")
 

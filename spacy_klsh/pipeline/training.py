@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..classifiers.encoded import Encoded
+from ..kernels.kernel import LearningKernel
 from ..structures import Float32, Int64, Views, take
 from .candidates import Candidates
 from .comparison import encode, extract
@@ -113,7 +115,7 @@ def train(component: RelationExtractor, examples: Sequence[Example], nlp: Langua
     dropped = automatic(component.candidates, data.seldom_related())
     data = data.without(dropped)
     component.report.update(data.lost)
-    component.hashing.fit(data.views)
+    component.hashing.fit(data.views, data.y)
     encoded = encode(component, component.hashing.transform(data.views), data.views)
     with parallel_config("threading", n_jobs=-1):  # the same trees for any number
         component.classifier = fit_classifier(component, encoded, data.y, data.scheme)
@@ -252,7 +254,7 @@ def out_of_fold(component: RelationExtractor, x: Encoded, data: TrainingSet) -> 
     """Probabilities of each candidate by a classifier that saw only other Docs.
 
     The classifier is refitted on the other Docs of each of 5 folds (as many as there
-    are Docs, if fewer); the codes, which know no labels, stay.
+    are Docs, if fewer). The codes stay, unless their kernel learns from labels.
 
     Returns
     -------
@@ -264,9 +266,18 @@ def out_of_fold(component: RelationExtractor, x: Encoded, data: TrainingSet) -> 
     for fold in np.unique(folds):
         held_out = folds == fold
         if len(np.unique(data.y[~held_out], axis=0)) > 1:
-            model = fit_classifier(component, x[~held_out], data.y[~held_out], data.scheme)
-            probabilities[held_out] = model.predict_proba(x[held_out])
+            seen = _coded_by(component, x, data, ~held_out)
+            model = fit_classifier(component, seen[~held_out], data.y[~held_out], data.scheme)
+            probabilities[held_out] = model.predict_proba(seen[held_out])
     return probabilities
+
+
+def _coded_by(component: RelationExtractor, x: Encoded, data: TrainingSet, rows: Bool) -> Encoded:
+    """`x` with codes that know no labels but those of `rows`."""
+    if not isinstance(component.hashing.kernel, LearningKernel):
+        return x
+    hashing = copy(component.hashing).fit(take(data.views, rows), data.y[rows])
+    return replace(x, codes=hashing.transform(data.views), kernel=hashing.kernel)
 
 
 def document_folds(groups: Int64) -> Int64:

@@ -8,6 +8,7 @@ from spacy.language import Language
 from spacy.util import registry
 
 from spacy_klsh import RelationExtractor, SubsequenceKernel
+from spacy_klsh.kernels.kernel import LearningKernel
 from spacy_klsh.pipeline import classifier_makers, factory
 from spacy_klsh.pipeline.scoring import score_relations
 
@@ -29,6 +30,7 @@ MAKERS = [
     ("misc", "spacy-klsh.linear.v1", classifier_makers.make_linear),
     ("misc", "spacy-klsh.ensemble.v1", classifier_makers.make_ensemble),
     ("misc", "spacy-klsh.features.v1", factory.make_features),
+    ("misc", "spacy-klsh.combined_kernel.v1", factory.make_combined_kernel),
 ]
 
 
@@ -101,6 +103,14 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
                 "sigma": {"conj": 0.5},
                 "interleaved": False,
                 "view": "other",
+            },
+        ),
+        (
+            factory.make_combined_kernel,
+            {
+                "kernels": {"path": SubsequenceKernel()},
+                "weights": {"path": 0.5},
+                "operation": "product",
             },
         ),
         (
@@ -195,9 +205,9 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
         ),
     ],
     ids=[
-        *("candidates", "role candidates", "views", "features", "kernel", "hashing", "classifier"),
-        *("base", "extra trees", "logistic", "hamming_knn", "klsh_knn", "polynomial"),
-        *("linear", "ensemble", "perceptron", "reader"),
+        *("candidates", "role candidates", "views", "features", "kernel", "combined kernel"),
+        *("hashing", "classifier", "base", "extra trees", "logistic", "hamming_knn"),
+        *("klsh_knn", "polynomial", "linear", "ensemble", "perceptron", "reader"),
     ],
 )
 def test_makers_pass_every_setting_on(maker, settings):
@@ -208,6 +218,13 @@ def test_makers_pass_every_setting_on(maker, settings):
 
 def test_the_scorer_is_the_relation_scorer():
     assert factory.make_relation_scorer() is score_relations
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_the_path_kernel_learns_weights_if_it_is_told_to(learns):
+    kernel = factory.make_subsequence_kernel(learn_weights=learns, decay=0.5)
+    assert isinstance(kernel, LearningKernel) is learns
+    assert (isinstance(kernel, SubsequenceKernel), kernel.decay) == (True, 0.5)
 
 
 def test_the_config_names_every_default_and_builds_the_same_again():
