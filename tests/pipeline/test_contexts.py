@@ -20,17 +20,8 @@ ROLES = ("trigger", "Theme", "Theme2", "Cause")
 WORDS = ("Then", "Ada", "Park", "of", "Lumen", "hired", "Bo", "here", ".", "Lumen", "grew")
 HEADS = (5, 2, 5, 2, 3, 5, 5, 5, 5, 10, 10)
 DEPS = ("adv", "comp", "nsubj", "prep", "pobj", "ROOT", "dobj", "adv", "punct", "nsubj", "ROOT")
-ADA, LUMEN, BO, GREW, PARK, ALL = (
-    (1, 3, "P"),
-    (4, 5, "O"),
-    (6, 7, "P"),
-    (9, 10, "O"),
-    (2, 3, "N"),
-    (
-        *(1, 5),
-        "A",
-    ),
-)
+ADA, LUMEN, BO, GREW = (1, 3, "P"), (4, 5, "O"), (6, 7, "P"), (9, 10, "O")
+PARK, ALL = (2, 3, "N"), (1, 5, "A")
 
 
 def make(words=WORDS, heads=HEADS, deps=DEPS, vocab=VOCABS[0], **annotation):

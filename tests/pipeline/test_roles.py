@@ -112,8 +112,9 @@ def test_spans_of_a_group_may_be_arguments():
 def test_a_kernel_may_compare_subtrees():
     views = {"@misc": "spacy-klsh.views.v1", "names": ["subtree"]}
     kernel = {"@misc": "spacy-klsh.subsequence_kernel.v1", "view": "subtree"}
-    nlp = events.train(build(views=views, kernel=kernel))
-    other = build(views=views, kernel=kernel)
+    settings = {"views": views, "kernel": kernel, "features": None}
+    nlp = events.train(build(**settings))
+    other = build(**settings)
     other.get_pipe("klsh_relations").from_bytes(nlp.get_pipe("klsh_relations").to_bytes())
     found = answers(other.pipe(map(bare, corpus(other.vocab))))
     assert found == answers(nlp.pipe(map(bare, corpus(nlp.vocab))))
