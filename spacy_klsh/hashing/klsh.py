@@ -97,8 +97,6 @@ class KLSH:
             If there are fewer than ``2 * subset_size`` distinct structures.
         """
         used = self._used(views)
-        if y is not None and isinstance(self.kernel, LearningKernel):
-            self.kernel = self.kernel.fit(used, y)
         first, _ = distinct(used)
         first = first[self.comparable(used)[first]]
         if len(first) < 2 * self.subset_size:
@@ -106,6 +104,8 @@ class KLSH:
                 f"the training structures hold {len(first)} distinct ones with a path, but "
                 f"subset_size = {self.subset_size} needs {2 * self.subset_size}; add examples."
             )
+        if y is not None and isinstance(self.kernel, LearningKernel):
+            self.kernel = self.kernel.fit(used, y)
         rng = np.random.default_rng(self.seed)
         size = min(self.n_references, len(first))
         rows = first[np.sort(rng.permutation(len(first))[:size])]
