@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,7 @@ def bare(features: Features) -> Encoded:
 
 
 def microseconds(machines: dict[str, Machines], x: Features) -> dict[str, float]:
-    """Median time a candidate, all taking turns with the same block of candidates."""
+    """Median processor time a candidate, all taking turns with the same block of candidates."""
     size = min(BLOCK, len(x))
     times: dict[str, list[float]] = {name: [] for name in machines}
     for each in machines.values():
@@ -70,9 +70,9 @@ def microseconds(machines: dict[str, Machines], x: Features) -> dict[str, float]
         start = repeat * size % (len(x) - size + 1)
         block = x[start : start + size]
         for name, each in machines.items():
-            begin = perf_counter()
+            begin = process_time()
             each.scores(block)
-            times[name].append(1e6 * (perf_counter() - begin) / size)
+            times[name].append(1e6 * (process_time() - begin) / size)
     return {name: float(np.median(taken)) for name, taken in times.items()}
 
 
