@@ -136,7 +136,7 @@ def test_labels_of_other_structures_are_refused(views):
 def test_what_was_learned_is_restored(views, y, combined):
     plain = LearnedSubsequenceKernel()
     if combined:
-        plain = CombinedKernel(kernels={"a/b": CombinedKernel(kernels={"path": plain})})
+        plain = CombinedKernel(kernels={"a": CombinedKernel(kernels={"path": plain})})
     kernel = KLSH(plain, n_bits=30).fit(views, y).kernel
     assert naive.same_bits(
         plain.restore(kernel.state()).gram(views, views), kernel.gram(views, views)
