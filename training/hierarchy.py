@@ -200,7 +200,7 @@ class Prepared:
     def of(cls, component: RelationExtractor, train: list[Doc], test: list[Doc]) -> Prepared:
         """Candidates of all Docs, encoded by a new reference set."""
         data = collect(component, as_examples(train), None)
-        component.hashing.fit(data.views)
+        component.hashing.fit(data.views, data.y)
         component.entity_labels = data.entity_labels
         candidates, views = judge(component, test)
         x, new = (encode(component, component.hashing.transform(v), v) for v in (data.views, views))

@@ -48,7 +48,7 @@ class CombinedKernel:
     Parameters
     ----------
     kernels : mapping of name to kernel
-        One or more; may be combined ones themselves.
+        One or more, no slash in a name; may be combined ones themselves.
     weights : mapping of name to float > 0, optional
         Of each kernel; those that are not named weigh 1.
     operation : {"sum", "product"}
@@ -64,8 +64,10 @@ class CombinedKernel:
     operation: Literal["sum", "product"] = "sum"
 
     def __post_init__(self) -> None:
-        if not self.kernels:
-            raise ValueError("there are no kernels to combine; name at least one.")
+        if not self.kernels or any("/" in name for name in self.kernels):
+            raise ValueError(
+                f"the kernels are {list(self.kernels)}; name one or more, without a slash."
+            )
         if self.operation not in ("sum", "product"):
             raise ValueError(f"operation is {self.operation!r}; choose sum or product.")
         for name, weight in (self.weights or {}).items():
@@ -134,13 +136,13 @@ class CombinedKernel:
         """The kernel with what `state` holds; a ValueError if that is damaged."""
         states: dict[str, dict[str, NDArray[Any]]] = {name: {} for name in self._learning}
         for key, array in state.items():
-            name = next((name for name in states if key.startswith(f"{name}/")), None)
-            if name is None:
+            name, _, rest = key.partition("/")
+            if name not in states:
                 raise ValueError(
                     f"the stored kernel has the array {key!r}, but only {list(states)} learn; the "
                     "file is damaged, train again."
                 )
-            states[name][key.removeprefix(f"{name}/")] = array
+            states[name][rest] = array
         learned = {name: kernel.restore(states[name]) for name, kernel in self._learning.items()}
         return replace(self, kernels={**self.kernels, **learned})
 
@@ -150,13 +152,14 @@ class CombinedKernel:
 
     @property
     def _parts(self) -> list[tuple[Part, float]]:
-        """Kernels with their weights, in an order that is not the config's: it sorts names."""
+        """Kernels with their weights, in an order that saving does not change."""
         names = sorted(self.kernels, key=lambda name: (FIRST not in self.kernels[name].views, name))
         return [(self.kernels[name], (self.weights or {}).get(name, 1.0)) for name in names]
 
     def _combined(self, values: Iterable[NDArray[Any]]) -> Float64:
         """K of the values of each kernel, before normalization; float64 of their shape."""
-        terms = (weight * v for (_, weight), v in zip(self._parts, values, strict=True))
+        pairs = zip(self._parts, values, strict=True)
+        terms = (weight * value.astype(np.float64) for (_, weight), value in pairs)
         if self.operation == "sum":
             return reduce(np.add, terms)
         return reduce(np.multiply, (1.0 + term for term in terms)) - 1.0

@@ -14,7 +14,7 @@ from ..symbols import pack_symbols, unpack_symbols
 from .subsequence import MAX_SIGMA, SubsequenceKernel
 
 Bool = NDArray[np.bool_]
-C = 0.1  # of the linear model: lower ones make the weights more alike
+C = 1.0  # of the linear model: lower ones make the weights more alike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,10 +22,10 @@ class LearnedSubsequenceKernel(SubsequenceKernel):
     """`SubsequenceKernel` in which symbols that tell the labels apart count more.
 
     Each symbol has a weight, which multiplies its similarity to any other, as sigma does for
-    edges: ``similarity(a, b) w_a w_b``. The weight is the absolute coefficient of the
-    symbol in a logistic regression of the labels on the symbols that a structure has,
-    averaged over the labels and divided by the mean of all occurrences of symbols of its kind
-    (``lemma``, ``dep``, …). Symbols that training did not show weigh 1.
+    edges: ``similarity(a, b) w_a w_b``. Its square is the absolute coefficient of the symbol in
+    a logistic regression of the labels on the symbols that a structure has, summed over the
+    labels and divided by the mean of all occurrences of symbols of its kind (``lemma``,
+    ``dep``, …). Symbols that training did not show weigh 1.
 
     Codes of such a kernel know the labels of the training structures.
 
@@ -111,8 +111,8 @@ def _learned(structures: Structures, labels: Bool) -> Float32:
     )
     totals = np.bincount(of_symbol, strengths * n_occurrences, len(kinds))
     means = (totals / np.maximum(np.bincount(of_symbol, n_occurrences, len(kinds)), 1))[of_symbol]
-    weights = np.divide(strengths, means, out=np.ones(n_symbols), where=means > 0)
-    return weights.clip(max=MAX_SIGMA).astype(np.float32)
+    squares = np.divide(strengths, means, out=np.ones(n_symbols), where=means > 0)
+    return np.sqrt(squares).clip(max=MAX_SIGMA).astype(np.float32)
 
 
 def _damaged(found: str) -> ValueError:

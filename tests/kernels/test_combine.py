@@ -159,7 +159,11 @@ def test_references_without_a_path_are_compared_by_what_they_have():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"kernels": {}}, "there are no kernels"),
+        ({"kernels": {}}, r"the kernels are \[\]; name one or more"),
+        (
+            {"kernels": {"a/b": SubsequenceKernel()}},
+            r"the kernels are \['a/b'\]; .* without a slash",
+        ),
         ({"operation": "mean"}, "operation is 'mean'; choose sum or product"),
         ({"weights": {"path": 0.0}}, r"weights\['path'\] is 0.0"),
         ({"weights": {"path": float("nan")}}, r"weights\['path'\] is nan"),

@@ -86,16 +86,18 @@ def test_without_labels_it_is_the_path_kernel_to_the_bit(problem):
 
 def test_symbols_that_tell_the_labels_apart_weigh_more(views, learned):
     weights = dict(zip(views["path"].symbols, learned._symbol_weights(views["path"]), strict=True))
-    assert weights["lemma=a"] == max(weights.values()) > 1.5
+    assert weights["lemma=a"] == max(weights.values()) > 1.25
     assert weights["dep=obj>"] == 1  # the only one of its kind
     assert learned._symbol_weights(words("z")["path"])[1] == 1
-    gram = learned.gram(words("ae"), words("ac", "ce"))[0]
-    assert gram[0] > SubsequenceKernel().gram(words("ae"), words("ac"))[0, 0] > gram[1]
+    with_a, without = learned.gram(words("ae"), words("ac", "ce"))[0]
+    assert with_a > 1.1 * without
+    plain = SubsequenceKernel().gram(words("ae"), words("ac", "ce"))[0]
+    assert plain[0] == pytest.approx(plain[1])
 
 
-def test_weights_of_a_kind_average_1(views, learned):
+def test_squared_weights_of_a_kind_average_1(views, learned):
     nodes = learned._symbol_weights(views["path"])[views["path"].nodes]
-    np.testing.assert_allclose(nodes.mean(axis=0), [1, 1], rtol=1e-5)
+    np.testing.assert_allclose((nodes**2).mean(axis=0), [1, 1], rtol=1e-5)
 
 
 def test_labels_may_be_numbers_or_columns_and_nothing_else_matters(views, y, learned):
@@ -118,12 +120,11 @@ def test_one_label_teaches_nothing(views, labels):
     assert set(kernel._symbol_weights(views["path"]).tolist()) == {1.0}
 
 
-def test_weights_are_bounded():
-    texts = ["a"] * 20000 + ["b", "c"] * 10
-    labels = np.arange(len(texts)) % 2
-    views = words(*texts)
-    weights = LearnedSubsequenceKernel().fit(views, labels)._symbol_weights(views["path"])
-    assert weights.max() == MAX_SIGMA
+def test_weights_are_bounded(views, y, learned, monkeypatch):
+    monkeypatch.setattr("spacy_klsh.kernels.learned.MAX_SIGMA", 1.25)
+    found = LearnedSubsequenceKernel().fit(views, y)._symbol_weights(views["path"])
+    assert found.tolist() == np.minimum(learned._symbol_weights(views["path"]), 1.25).tolist()
+    assert found.max() == 1.25
 
 
 def test_labels_of_other_structures_are_refused(views):
@@ -135,7 +136,7 @@ def test_labels_of_other_structures_are_refused(views):
 def test_what_was_learned_is_restored(views, y, combined):
     plain = LearnedSubsequenceKernel()
     if combined:
-        plain = CombinedKernel(kernels={"a/b": CombinedKernel(kernels={"path": plain})})
+        plain = CombinedKernel(kernels={"a": CombinedKernel(kernels={"path": plain})})
     kernel = KLSH(plain, n_bits=30).fit(views, y).kernel
     assert naive.same_bits(
         plain.restore(kernel.state()).gram(views, views), kernel.gram(views, views)

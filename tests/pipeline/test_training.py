@@ -312,7 +312,8 @@ def threshold_of(scores, y, groups, n_unreachable=0):
         scheme=scheme,
     )
     Replay.fits = ()
-    component = SimpleNamespace(scheme=scheme, new_classifier=Replay)
+    hashing = SimpleNamespace(kernel=None)
+    component = SimpleNamespace(scheme=scheme, new_classifier=Replay, hashing=hashing)
     rows = np.stack([1 - scores, scores, groups], axis=1)
     probabilities = out_of_fold(component, rows, data)
     return choose_thresholds(scheme, probabilities, data.y, data.lost_gold)["X"]

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import baselines
-import classifiers
+import classifier_table
 import pytest
 import spacy
 import typer
@@ -16,7 +16,7 @@ from spacy_klsh import Relation
 
 HASHING = {"hashing": sentences.SMALL["hashing"]}
 FEW = {
-    "linear": classifiers.CLASSIFIERS["linear"],
+    "linear": classifier_table.CLASSIFIERS["linear"],
     "subspace": sentences.SMALL["classifier"],
 }
 
@@ -37,32 +37,32 @@ def folder(tmp_path, monkeypatch):
         doc.spans["entities"] = doc.ents
     stored(tmp_path, "aimed", docs[:8])
     stored(tmp_path, "bioinfer", docs[6:])
-    monkeypatch.setattr(classifiers, "CORPORA", {"small": Corpus(None, {}, HASHING)})
-    monkeypatch.setattr(classifiers, "SETTINGS", {**classifiers.SETTINGS, **HASHING})
-    monkeypatch.setattr(classifiers, "NAMES", ("small", *classifiers.PPI))
-    monkeypatch.setattr(classifiers, "CLASSIFIERS", FEW)
-    monkeypatch.setattr(classifiers, "warmup", lambda blocks: None)
-    monkeypatch.setattr(classifiers.spacy, "load", lambda *_, **__: spacy.blank("en"))
+    monkeypatch.setattr(classifier_table, "CORPORA", {"small": Corpus(None, {}, HASHING)})
+    monkeypatch.setattr(classifier_table, "SETTINGS", {**classifier_table.SETTINGS, **HASHING})
+    monkeypatch.setattr(classifier_table, "NAMES", ("small", *classifier_table.PPI))
+    monkeypatch.setattr(classifier_table, "CLASSIFIERS", FEW)
+    monkeypatch.setattr(classifier_table, "warmup", lambda blocks: None)
+    monkeypatch.setattr(classifier_table.spacy, "load", lambda *_, **__: spacy.blank("en"))
     return tmp_path
 
 
 def test_each_classifier_is_measured_on_each_corpus(folder, capsys):
     path = folder / "deep" / "table.json"
-    classifiers.main(folder, seeds=2, json_file=path)
+    classifier_table.main(folder, seeds=2, json_file=path)
     rows = json.loads(path.read_text("utf-8"))
-    cells = [(corpus, name) for corpus in classifiers.NAMES for name in FEW]
-    assert [classifiers.cell(row) for row in rows] == cells
+    cells = [(corpus, name) for corpus in classifier_table.NAMES for name in FEW]
+    assert [classifier_table.cell(row) for row in rows] == cells
     for row in rows:
         assert row["n_seeds"] == 2 and 0.3 < row["f1"] <= 1 and row["f1_sd"] >= 0
         assert row["train_s"] > 0 and 0 < row["classifier_us"] < row["candidate_us"]
     sizes = {row["classifier"]: row["n_bytes"] for row in rows if row["corpus"] == "small"}
     assert len(set(sizes.values())) == 2 and min(sizes.values()) > 1000
     shown = capsys.readouterr().out
-    assert all(name in shown for name in (*classifiers.NAMES, *FEW))
+    assert all(name in shown for name in (*classifier_table.NAMES, *FEW))
 
 
 def test_docs_are_read_once_and_a_stopped_run_keeps_what_it_has(folder, monkeypatch):
-    read, path, names = classifiers.read, folder / "table.json", []
+    read, path, names = classifier_table.read, folder / "table.json", []
 
     def noted(nlp, file):
         names.append(file.stem)
@@ -70,9 +70,9 @@ def test_docs_are_read_once_and_a_stopped_run_keeps_what_it_has(folder, monkeypa
             raise KeyboardInterrupt
         return read(nlp, file)
 
-    monkeypatch.setattr(classifiers, "read", noted)
+    monkeypatch.setattr(classifier_table, "read", noted)
     with pytest.raises(KeyboardInterrupt):
-        classifiers.main(folder, seeds=1, json_file=path)
+        classifier_table.main(folder, seeds=1, json_file=path)
     assert names == ["small_train", "small_test", "aimed", "bioinfer"]
     assert len(json.loads(path.read_text("utf-8"))) == len(FEW)
 
@@ -84,26 +84,28 @@ def test_rows_of_an_earlier_run_stay_unless_they_are_measured_again(folder):
     kept = {"corpus": "semeval", "classifier": "linear", **old}
     again = {"corpus": "small", "classifier": "subspace", **old}
     path.write_text(json.dumps([kept, again]), "utf-8")
-    classifiers.main(folder, corpora=["small"], classifiers=["subspace"], seeds=1, json_file=path)
+    classifier_table.main(
+        folder, corpora=["small"], classifiers=["subspace"], seeds=1, json_file=path
+    )
     first, second = json.loads(path.read_text("utf-8"))
     assert first == kept
-    assert classifiers.cell(second) == ("small", "subspace") and second["f1"] <= 1
+    assert classifier_table.cell(second) == ("small", "subspace") and second["f1"] <= 1
 
 
 def test_unknown_names_are_refused(folder):
     for settings in ({"corpora": ["small", "tiny"]}, {"classifiers": ["tiny"]}):
         with pytest.raises(typer.BadParameter, match=r"\['tiny'\] are no "):
-            classifiers.main(folder, **settings)
+            classifier_table.main(folder, **settings)
 
 
 def test_f1_is_the_usual_measure_of_a_corpus(folder, monkeypatch):
     run = {"rel_micro_f": 0.1, "rel_macro_f": 0.2}
-    monkeypatch.setattr(classifiers, "ours", lambda *_: run)
-    small = classifiers.CORPORA["small"]
+    monkeypatch.setattr(classifier_table, "ours", lambda *_: run)
+    small = classifier_table.CORPORA["small"]
     found = []
     for score in run:
-        monkeypatch.setitem(classifiers.CORPORA, "small", replace(small, score=score))
-        found.append(classifiers.within(None, lambda name: [], "small", {}, 0)["f1"])
+        monkeypatch.setitem(classifier_table.CORPORA, "small", replace(small, score=score))
+        found.append(classifier_table.within(None, lambda name: [], "small", {}, 0)["f1"])
     assert found == [0.1, 0.2]
 
 
@@ -115,7 +117,9 @@ def test_parsed_docs_are_not_parsed_again(folder, monkeypatch):
     assert baselines.read(nlp, folder / "bare.spacy") == "parsed"
 
 
-@pytest.mark.parametrize("block", classifiers.CLASSIFIERS.values(), ids=classifiers.CLASSIFIERS)
+@pytest.mark.parametrize(
+    "block", classifier_table.CLASSIFIERS.values(), ids=classifier_table.CLASSIFIERS
+)
 def test_every_classifier_can_be_configured(block):
     component = spacy.blank("xx").create_pipe("klsh_relations", config={"classifier": block})
     assert hasattr(component.new_classifier(), "fit")
