@@ -37,7 +37,7 @@ def block(name: str, **settings: Any) -> dict[str, Any]:
 
 CLASSIFIERS = {
     "linear": block("linear"),
-    "linear-features": block("linear", inputs="features"),
+    "linear-both": block("linear", inputs="both"),
     "linear-codes": block("linear", inputs="codes"),
     "subspace": block("subspace"),
     "subspace-both": block("subspace", inputs="both"),
