@@ -46,26 +46,42 @@ def n_grams(path, longest, n_attributes):
     return found
 
 
+def ends(path, n_attributes):
+    """The first and the last hash together, alone and with each between them."""
+    rows = [items(path, attribute) for attribute in range(n_attributes)]
+    return {
+        ("ends", row[0], row[-1], *between)
+        for row in rows
+        if len(row) > 1
+        for between in [(), *((word,) for word in row[1:-1])]
+    }
+
+
 def column(view, n_gram, width):
     seed = number(f"view={view}")
+    if n_gram[0] == "ends":
+        return reduce(mixed, n_gram[1:], seed ^ ALL) % width
     if n_gram[0] == "scale":
         return mixed(seed ^ ALL, n_gram[1]) % width
     return reduce(mixed, n_gram, seed) % width
 
 
-def columns(paths, max_lengths, n_attributes, width):
+def columns(paths, max_lengths, with_ends, n_attributes, width):
     """Set columns of one candidate; `paths` by view."""
-    return {
-        column(view, n_gram, width)
+    found = {
+        (view, n_gram)
         for view, longest in max_lengths.items()
         for n_gram in n_grams(paths[view], longest, n_attributes)
     }
+    for view in with_ends:
+        found |= {(view, n_gram) for n_gram in ends(paths[view], n_attributes)}
+    return {column(view, n_gram, width) for view, n_gram in found}
 
 
 class Linear:
     """Dense logistic regression of scikit-learn on scaled rows; dense is 0 or 1 (n, width)."""
 
-    def __init__(self, dense, y, *, C=5.0, min_count=2, class_weight=None, seed=0):
+    def __init__(self, dense, y, *, C=10.0, min_count=2, class_weight=None, seed=0):
         counts, n = dense.sum(axis=0), len(dense)
         self.used = counts >= min_count
         self.rarity = np.where(self.used, np.log((n + 1) / (counts + 1)), np.log(n + 1))

@@ -20,7 +20,6 @@ SENTENCES = {
 SETTINGS = {
     "candidates": {"entity_pairs": [["PERSON", "ORG"]]},
     "hashing": {"n_references": 6, "n_bits": 64},
-    "classifier": {"n_members": 20},
 }
 
 

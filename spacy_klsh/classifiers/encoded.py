@@ -58,14 +58,27 @@ class Encoded:
             )
         return self.kernel, {name: self.views[name] for name in self.kernel.views}
 
-    def items(self, inputs: Inputs) -> Features:
+    def items(self, inputs: Inputs, widths: tuple[int, int] | None = None) -> Features:
         """The set bits of the codes, the features, or both, the bits first.
+
+        Parameters
+        ----------
+        inputs : "codes", "features" or "both"
+        widths : tuple of int, optional
+            Bits and features that training looked at, see `looked_at`.
 
         Raises
         ------
         ValueError
-            If there are no features, but `inputs` wants some.
+            If there are no features, but `inputs` wants some, or there are other `widths`.
         """
+        found = looked_at(inputs, self.widths)
+        if widths is not None and found != widths:
+            raise ValueError(
+                f"candidates have {found} bits and features, but training had {widths} (0: not "
+                "looked at); use the hashing and the features that this classifier was trained "
+                "with."
+            )
         if inputs == "codes":
             return bits_as_features(self.codes)
         if self.features is None:
@@ -76,6 +89,12 @@ class Encoded:
         if inputs == "features":
             return self.features
         return bits_as_features(self.codes, self.features)
+
+
+def looked_at(inputs: Inputs, widths: tuple[int, int]) -> tuple[int, int]:
+    """The same bits and features; 0 for what `inputs` leave out."""
+    bits, features = widths
+    return bits * (inputs != "features"), features * (inputs != "codes")
 
 
 def bits_as_features(codes: Codes, behind: Features | None = None) -> Features:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..compiled import compiled
 from ..hashing.features import Features
 from ..structures import Float32, Int32, Int64
-from .encoded import INPUTS, Encoded, Inputs
+from .encoded import INPUTS, Encoded, Inputs, looked_at
 from .targets import ClassWeight, check_class_weight, checked_targets
 
 Float64 = NDArray[np.float64]
@@ -118,7 +118,7 @@ class LinearClassifier:
         """
         self.labels_, self.n_labels_ = checked_targets(y, n_labels)
         items = x.items(self.inputs)
-        self.widths_ = self._seen(x.widths)
+        self.widths_ = looked_at(self.inputs, x.widths)
         counts = np.bincount(items.columns, minlength=items.width)
         self.columns_ = np.flatnonzero(counts >= self.min_count).astype(np.int32)
         if not len(self.columns_):
@@ -174,11 +174,6 @@ class LinearClassifier:
         """The labels that have a machine: each, but of two only the second."""
         return self.labels_[1:] if len(self.labels_) == 2 else self.labels_
 
-    def _seen(self, widths: tuple[int, int]) -> tuple[int, int]:
-        """Those of the two that `inputs` ask for, else 0."""
-        bits, features = widths
-        return bits * (self.inputs != "features"), features * (self.inputs != "codes")
-
     def _place(self) -> None:
         """Row of `weights_` of each item, -1: none."""
         self._slots = np.full(sum(self.widths_), -1, np.int32)
@@ -193,13 +188,7 @@ class LinearClassifier:
             If candidates have other bits or features than in training.
         """
         self._check_fitted()
-        if self._seen(x.widths) != self.widths_:
-            raise ValueError(
-                f"candidates have {x.widths} bits and features, but training had {self.widths_} "
-                "(0: not looked at); use the hashing and the features that this classifier was "
-                "trained with."
-            )
-        items = x.items(self.inputs)
+        items = x.items(self.inputs, self.widths_)
         p = _probabilities(
             items.columns, items.offsets, self._slots, self.squares_, self.weights_, self.biases_
         )
@@ -266,7 +255,7 @@ class LinearClassifier:
         return bool(
             min(bits, features) >= 0
             and bits + features <= MAX_WIDTH
-            and self._seen((bits, features)) == (bits, features)
+            and looked_at(self.inputs, (bits, features)) == (bits, features)
             and (np.diff(ends) > 0).all()
             and squares.shape == (len(columns) + 1,)
             and weights.shape == (len(columns), n_machines)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..hashing.features import Features
 from ..structures import Float32
 from .averaged import Averaged, Float64, Int8, Passes, are_weights, bagged, outputs
-from .encoded import INPUTS, Encoded, Inputs
+from .encoded import INPUTS, Encoded, Inputs, looked_at
 from .hierarchy import Tree, flat, given, joined, members
 from .sigmoids import Sigmoids, belongs
 
@@ -158,7 +158,7 @@ class PerceptronClassifier:
             tree = joined(tree, n_labels, alone, all_levels=self.strategy == "all")
         weights, left_out, unseen = self._bagged(rows, _signs(members(tree, n_labels)[:, y]), tree)
         n_classes = n_labels if n_labels > 2 else 1  # what joins labels has done its work
-        self.widths_ = self._looked_at(x.widths)
+        self.widths_ = looked_at(self.inputs, x.widths)
         self.weights_ = Averaged.spread(
             items.width,
             np.append(used, items.width).astype(np.int32),
@@ -198,7 +198,7 @@ class PerceptronClassifier:
         """
         self._check_fitted()
         _check_range(y, self.n_labels_)
-        items = self._items(x)
+        items = x.items(self.inputs, self.widths_)
         if not len(y):
             return 0
         found = outputs(items, self.weights_.mean)
@@ -208,21 +208,9 @@ class PerceptronClassifier:
     def predict_proba(self, x: Encoded) -> Float32:
         """Probabilities, float32 (n, n_labels); column 0 is "no relation"."""
         self._check_fitted()
-        return self.sigmoids_.probabilities(outputs(self._items(x), self.weights_.mean))
-
-    def _looked_at(self, widths: tuple[int, int]) -> tuple[int, int]:
-        """The same widths; 0 for what `inputs` leaves out."""
-        bits, features = widths
-        return bits * (self.inputs != "features"), features * (self.inputs != "codes")
-
-    def _items(self, x: Encoded) -> Features:
-        found = self._looked_at(x.widths)
-        if found != self.widths_:
-            raise ValueError(
-                f"candidates have {found} bits and features but training had {self.widths_}; use "
-                "the hashing and the features that this classifier was trained with."
-            )
-        return x.items(self.inputs)
+        return self.sigmoids_.probabilities(
+            outputs(x.items(self.inputs, self.widths_), self.weights_.mean)
+        )
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "weights_"):
@@ -265,7 +253,7 @@ class PerceptronClassifier:
         return (
             len(widths) == 2
             and min(widths) >= 0
-            and self._looked_at(widths) == widths
+            and looked_at(self.inputs, widths) == widths
             and are_weights(sum(widths), *(arrays[name] for name in WEIGHTS))
             and Sigmoids(*(arrays[name] for name in SIGMOIDS)).is_sound(len(arrays["current"]))
         )

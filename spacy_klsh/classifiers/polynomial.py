@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..hashing.features import Features
 from ..structures import Float32, Int64
-from .encoded import INPUTS, Encoded, Inputs
+from .encoded import INPUTS, Encoded, Inputs, looked_at
 from .item_sets import ItemSets
 from .kernel_machine import Unsigned, common_items, largest_alphas, train_machines
 from .platt import fit_platt, platt
@@ -143,7 +143,7 @@ class PolynomialClassifier:
         """
         self.labels_, self.n_labels_ = checked_targets(y, n_labels)
         items = x.items(self.inputs)
-        self.widths_ = self._seen(x.widths)
+        self.widths_ = looked_at(self.inputs, x.widths)
         common = common_items(items)
         support, self.biases_ = self._trained(items, common, y, np.arange(len(y)))
         self.machines_ = self.arranged(support)
@@ -188,11 +188,6 @@ class PolynomialClassifier:
         """The labels that have a machine: each, but of two only the second."""
         return labels[1:] if len(labels) == 2 else labels
 
-    def _seen(self, widths: tuple[int, int]) -> tuple[int, int]:
-        """Those of the two that `inputs` ask for, else 0."""
-        bits, features = widths
-        return bits * (self.inputs != "features"), features * (self.inputs != "codes")
-
     def predict_proba(self, x: Encoded) -> Float32:
         """Probabilities, float32 (n, n_labels); column 0 is "no relation".
 
@@ -202,13 +197,7 @@ class PolynomialClassifier:
             If candidates have other bits or features than in training.
         """
         self._check_fitted()
-        if self._seen(x.widths) != self.widths_:
-            raise ValueError(
-                f"candidates have {x.widths} bits and features, but training had {self.widths_} "
-                "(0: not looked at); use the hashing and the features that this classifier was "
-                "trained with."
-            )
-        scores = self.machines_.scores(x.items(self.inputs)) + self.biases_
+        scores = self.machines_.scores(x.items(self.inputs, self.widths_)) + self.biases_
         p = np.stack([platt(f, a, b) for f, (a, b) in zip(scores.T, self.sigmoids_, strict=True)])
         p = np.maximum(np.concatenate([1 - p, p]) if len(self.labels_) == 2 else p, LEAST)
         out = np.zeros((len(x), self.n_labels_), np.float32)
@@ -275,7 +264,7 @@ class PolynomialClassifier:
         """Labels rise within bounds, all machines have all, and the inputs are looked at."""
         return bool(
             widths.shape == (2,)
-            and self._seen((widths[0], widths[1])) == (widths[0], widths[1])
+            and looked_at(self.inputs, (widths[0], widths[1])) == (widths[0], widths[1])
             and ((widths >= 0) & (widths < 2**31)).all()
             and len(labels) >= 2
             and (labels[1:] > labels[:-1]).all()

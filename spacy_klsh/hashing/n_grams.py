@@ -40,7 +40,8 @@ class NGramFeatures:
         Longest n-grams, in items.
     with_ends : list of str
         Views of which the first and the last item are a feature together, and with each item
-        between them: the arguments of ``between`` and the words that they have there.
+        between them: the arguments of ``between`` and the words that they have there. Those that
+        `max_lengths` lacks are not looked at.
     width : int
         Columns of the features, at most 2**24; n-grams that fall into one column are not told
         apart.
@@ -62,12 +63,6 @@ class NGramFeatures:
     def __post_init__(self) -> None:
         if not 1 <= self.width <= MAX_WIDTH:
             raise ValueError(f"width is {self.width}; give one in 1..{MAX_WIDTH}.")
-        unknown = [name for name in self.with_ends if name not in self.max_lengths]
-        if unknown:
-            raise ValueError(
-                f"with_ends names {unknown}, but max_lengths only {list(self.max_lengths)}; give "
-                "these views a length, too."
-            )
         if not self.max_lengths or min(self.max_lengths.values()) < 1:
             raise ValueError(
                 f"max_lengths are {dict(self.max_lengths)}; give a view or more, with at least 1 "

@@ -9,7 +9,7 @@ from typing import Any
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from .comparison import encode, judge
+from .comparison import codes_of, encode, judge
 from .component import RelationExtractor
 from .readers import give_entities
 from .relations import read_records
@@ -72,7 +72,7 @@ def _learn(component: RelationExtractor, examples: list[Example]) -> int:
     y, lost = targets_of(component.scheme, candidates, gold)
     component.report.update(sum((Counter(found.skipped) for found in candidates), Counter()))
     component.report.update(reason for reason, _ in lost.elements())
-    x = encode(component, component.hashing.transform(views), views)
+    x = encode(component, codes_of(component, views), views)
     errors: int = component.classifier.update(
         x, y.argmax(axis=1) if component.scheme.exclusive else y
     )

@@ -208,7 +208,7 @@ def test_members_that_disagree_are_refused(fitted):
     x, y = problem()
     more_labels = other_members(x, y, 5)
     few = Encoded(Codes.pack(np.ones((40, 3), np.uint8)), x.features, {})
-    both = {"a": LinearClassifier(), "b": LinearClassifier(inputs="codes")}
+    both = {"a": LinearClassifier(inputs="both"), "b": LinearClassifier(inputs="codes")}
     fewer_bits = Ensemble(members=both).fit(few, y, 4).state()
     more_bits = Ensemble(members=both).fit(x, y, 4).state()
     mixed = {k: v for k, v in fewer_bits.items() if k.startswith("b/")}

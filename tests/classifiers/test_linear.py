@@ -91,7 +91,7 @@ def test_a_candidate_without_items_has_the_answer_of_the_biases():
 def test_items_below_min_count_have_no_weights_but_count_in_the_length():
     x, y = problem()
     counts = dense(x).sum(axis=0)
-    model = LinearClassifier(min_count=7).fit(x, y)
+    model = LinearClassifier(min_count=7, inputs="both").fit(x, y)
     assert model.columns_.tolist() == np.flatnonzero(counts >= 7).tolist()
     rare = int(np.flatnonzero(counts < 7)[0]) - N_BITS
     assert rare in range(WIDTH)

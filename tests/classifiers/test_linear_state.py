@@ -23,7 +23,7 @@ def test_answers_need_no_scikit_learn(tmp_path):
         "from spacy_klsh.hashing.features import Features\n"
         "state = dict(np.load(sys.argv[1]))\n"
         "x = Encoded(Codes.pack(np.ones((1, 3), np.uint8)), Features.from_sets([[1]], 4), {})\n"
-        "LinearClassifier().restore(state).predict_proba(x)\n"
+        "LinearClassifier(inputs='both').restore(state).predict_proba(x)\n"
         "assert 'sklearn' not in sys.modules and 'scipy.sparse' not in sys.modules\n"
     )
     np.savez(tmp_path / "state.npz", **by_hand())
@@ -48,7 +48,9 @@ def encoded(bits, *rows):
 
 
 def test_weights_by_hand():
-    found = LinearClassifier().restore(by_hand()).predict_proba(encoded([[0, 1, 1]], [0]))
+    found = (
+        LinearClassifier(inputs="both").restore(by_hand()).predict_proba(encoded([[0, 1, 1]], [0]))
+    )
     length = np.sqrt(1 + 4 + 2)  # items 1 and 3, and item 2 without weights
     each = 1 / (1 + np.exp(-(np.array([1, 3, 2]) / length + [0, 1, -1])))
     np.testing.assert_allclose(found[0, [0, 1, 3]], each / each.sum(), rtol=1e-6)
@@ -59,7 +61,7 @@ def test_weights_by_hand():
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_the_surest_answers_are_no_nan(size, sign):
     state = {**by_hand(), "biases": np.full(3, sign * size)}
-    found = LinearClassifier().restore(state).predict_proba(encoded([[1, 1, 0]], [0]))
+    found = LinearClassifier(inputs="both").restore(state).predict_proba(encoded([[1, 1, 0]], [0]))
     np.testing.assert_allclose(found, [[1 / 3, 1 / 3, 0, 1 / 3]], rtol=1e-6)
 
 
@@ -84,7 +86,7 @@ def test_damaged_values_are_refused(name, place, value):
     state = by_hand()
     state[name][place] = value
     with pytest.raises(ValueError, match="damaged, train again"):
-        LinearClassifier().restore(state)
+        LinearClassifier(inputs="both").restore(state)
 
 
 @pytest.mark.parametrize("inputs", ["codes", "features"])
@@ -96,13 +98,13 @@ def test_arrays_of_other_inputs_are_refused(inputs):
 @pytest.mark.parametrize("name", by_hand())
 def test_damaged_arrays_are_refused(name):
     state = by_hand()
-    model = LinearClassifier().restore(state)
+    model = LinearClassifier(inputs="both").restore(state)
     array = state.pop(name)
     swapped, wide = array.astype(array.dtype.newbyteorder(">")), array.astype(np.complex128)
     cut = array[..., :-1] if array.ndim else array[None]
     for damaged in (None, "text", array[None], array[..., None], swapped, wide, cut):
         with pytest.raises(ValueError, match="damaged, train again"):
-            LinearClassifier().restore({**state, name: damaged})
+            LinearClassifier(inputs="both").restore({**state, name: damaged})
     with pytest.raises(ValueError, match=f"'{name}': 'object 0d'.* damaged, train again"):
         model.restore(state)
     assert model.state()[name].tobytes() == array.tobytes()  # still the former ones
@@ -113,7 +115,7 @@ def test_damaged_arrays_are_refused(name):
 @pytest.mark.parametrize("labels", [[], [0], [0, 1], [0, 1, 2, 3]])
 def test_machines_for_other_labels_are_refused(labels):
     with pytest.raises(ValueError, match="damaged, train again"):
-        LinearClassifier().restore({**by_hand(), "labels": np.array(labels, np.int64)})
+        LinearClassifier(inputs="both").restore({**by_hand(), "labels": np.array(labels, np.int64)})
 
 
 CHANGE = st.tuples(st.sampled_from(list(by_hand())), st.integers(0), st.integers(1, 255))
@@ -128,7 +130,7 @@ def test_changed_bytes_are_refused_or_harmless(changes):
         raw[place % len(raw)] ^= change
     assume(state["widths"].sum() < 10_000 and state["n_labels"] < 10_000)
     try:
-        model = LinearClassifier().restore(state)
+        model = LinearClassifier(inputs="both").restore(state)
     except ValueError:
         return
     n_bits, width = model.widths_

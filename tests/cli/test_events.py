@@ -52,7 +52,7 @@ def events(base, docs, tmp_path_factory):
     config = {
         "candidates": ROLES,
         "hashing": {"n_references": 12, "n_bits": 512},
-        "classifier": {"n_members": 100},
+        "classifier": {"@misc": "spacy-klsh.subspace.v1", "n_members": 100},
     }
     component = base.add_pipe("klsh_relations", config=config)
     component.initialize(lambda: [Example(base.make_doc(doc.text), doc) for doc in docs])

@@ -38,7 +38,9 @@ def problems(draw):
     n = draw(st.integers(0, 4))
     rows = {name: [draw(path(n_attributes)) for _ in range(n)] for name in names}
     lengths = {name: draw(st.integers(1, 5) | st.just(2**40)) for name in names}
-    return rows, n_attributes, {"max_lengths": lengths, "width": draw(WIDTHS)}
+    framed = tuple(draw(st.sets(st.sampled_from(names))))
+    settings = {"max_lengths": lengths, "with_ends": framed, "width": draw(WIDTHS)}
+    return rows, n_attributes, settings
 
 
 def packed(rows, n_attributes):

@@ -58,7 +58,7 @@ def test_fill_config_adds_every_setting_and_keeps_what_was_given(tmp_path):
     expected = dict(sentences.build().config["components"]["klsh_relations"])
     expected["hashing"] = {**expected["hashing"], "n_references": 100, "n_bits": 64}
     assert block == {**expected, "threshold": 0.25, "classifier": block["classifier"]}
-    assert block["classifier"]["n_members"] == 250
+    assert block["classifier"]["C"] == 10.0
     nlp = spacy.util.load_model_from_config(spacy.util.load_config(filled))
     assert nlp.get_pipe("klsh_relations").threshold == 0.25
     again = tmp_path / "again.cfg"
