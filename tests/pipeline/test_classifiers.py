@@ -123,7 +123,7 @@ def test_settings_of_members_are_described_to_the_bottom():
         "members": {
             "linear": {
                 "class": "LinearClassifier",
-                "C": 5.0,
+                "C": 10.0,
                 "min_count": 2,
                 "class_weight": None,
                 "inputs": "features",

@@ -79,11 +79,11 @@ def test_equal_candidates_are_compared_once(copied, docs, monkeypatch):
     component = copied.get_pipe("klsh_relations")
     sizes = []
 
-    def counting(views, similarities=component.hashing.similarities):
+    def counting(views, transform=component.hashing.transform):
         sizes.append(len(views["path"]))
-        return similarities(views)
+        return transform(views)
 
-    monkeypatch.setattr(component.hashing, "similarities", counting)
+    monkeypatch.setattr(component.hashing, "transform", counting)
     once, thrice = component.predict(docs), component.predict(docs * 3)
     assert sizes[0] == sizes[1] > 1
     assert thrice == once * 3
