@@ -114,7 +114,7 @@ def test_the_whole_run_on_made_up_sentences(tmp_path, monkeypatch, capsys):
     (tmp_path / "ppi").mkdir()
     for part, n in (("train", 24), ("test", 6)):
         (tmp_path / "ppi" / f"BioInfer-{part}.xml").write_text(interactions(n), encoding="utf-8")
-    small = {name: SMALL[name] for name in ("hashing", "classifier")}
+    small = {"hashing": SMALL["hashing"]}
     monkeypatch.setattr(learning_curve, "SETTINGS", {**SETTINGS, **small})
     monkeypatch.setattr(learning_curve, "SIZES", (6, 12))
     main(tmp_path, seeds=2, json_file=tmp_path / "figures" / "curve.json")

@@ -85,8 +85,8 @@ def test_any_width_of_codes_and_subspaces(base, n_bits, bits_per_member):
 @strategies.QUICK
 def test_members_read_in_plain_python_agree(base, seed, n, n_bits, labels):
     bits, y = sample(n, n_bits, labels, seed)
-    y = np.tile(y, 3)  # so that no member misses a label
-    bits = np.tile(bits, (3, 1))
+    y = np.tile(y, 15)  # so that no member misses a label
+    bits = np.tile(bits, (15, 1))
     classifier = fitted(base, bits, y, 7, n_members=2, seed=seed, bits_per_member=5)
     ensemble, labels = oracle(classifier, bits, y)
     new = np.concatenate([bits[:n], 1 - bits[:n]])
