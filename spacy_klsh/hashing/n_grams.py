@@ -88,7 +88,8 @@ class NGramFeatures:
                 f"the features look at the views {missing}, but only {list(views)} were "
                 "extracted; add them to the names of the views block."
             )
-        parts = [self._hashed(name, views[name]) for name in self.max_lengths]
+        with np.errstate(over="ignore"):  # products of hashes wrap around, also without numba
+            parts = [self._hashed(name, views[name]) for name in self.max_lengths]
         ends = np.cumsum([len(columns) for columns, _ in parts])
         starts = [
             offsets + end - offsets[-1] for (_, offsets), end in zip(parts, ends, strict=True)

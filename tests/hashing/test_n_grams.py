@@ -18,13 +18,6 @@ TAGS = ("pos=NOUN", "label=ORG")
 WIDTHS = st.sampled_from((1, 7, 1000, MAX_WIDTH))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def wrapping():
-    """Products of hashes wrap around; without numba numpy would warn of it."""
-    with np.errstate(over="ignore"):
-        yield
-
-
 def path(n_attributes, max_size=6):
     columns = (EDGES, WORDS, TAGS)[: n_attributes + 1]
     return st.lists(st.tuples(*map(st.sampled_from, columns)), max_size=max_size)
