@@ -56,9 +56,7 @@ class Hashed:
         return self.classifier.predict_proba(self._encoded(views))[:, 1]
 
     def _encoded(self, views: Views) -> Encoded:
-        first, places = distinct(views)
-        codes = self.hashing.transform(take(views, first))
-        return Encoded(codes[places], None, views, KERNEL)
+        return Encoded(self.hashing.transform(views), None, views, KERNEL)
 
     @property
     def bytes_on_disk(self) -> int:

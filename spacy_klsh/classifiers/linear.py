@@ -12,7 +12,7 @@ from ..compiled import compiled
 from ..hashing.features import Features
 from ..structures import Float32, Int32, Int64
 from .encoded import INPUTS, Encoded, Inputs, looked_at
-from .targets import ClassWeight, check_class_weight, checked_targets
+from .targets import ClassWeight, check_class_weight, checked_targets, one_against_rest
 
 Float64 = NDArray[np.float64]
 
@@ -130,7 +130,7 @@ class LinearClassifier:
         self.squares_ = np.append(rarity**2, np.log(len(y) + 1) ** 2)
         self._place()
         rows = self._scaled(items, rarity)
-        machines = [self._trained(rows, y, label) for label in self._of_machines()]
+        machines = [self._trained(rows, y, label) for label in one_against_rest(self.labels_)]
         coefficients = np.stack([machine.coef_[0] for machine in machines], axis=1)
         self.weights_ = (coefficients * rarity[:, None]).astype(np.float32)
         self.biases_ = np.array([machine.intercept_[0] for machine in machines])
@@ -154,25 +154,17 @@ class LinearClassifier:
     def _trained(self, rows: Any, y: NDArray[np.integer[Any]], label: int) -> Any:
         from sklearn.linear_model import LogisticRegression
 
-        weight = self.class_weight
-        if isinstance(weight, Mapping):
-            each = np.array([weight.get(int(k), 1.0) for k in range(self.n_labels_)])[y]
-            weight = None
-        else:
-            each = np.ones(len(y))
+        weights = self.class_weight if isinstance(self.class_weight, Mapping) else {}
+        of_label = np.array([weights.get(k, 1.0) for k in range(self.n_labels_)])
         machine = LogisticRegression(
             C=self.C,
             solver="liblinear",
             dual=True,
-            class_weight=weight,
+            class_weight=None if weights else self.class_weight,
             random_state=self.seed,
             max_iter=MAX_ROUNDS,
         )
-        return machine.fit(rows, y == label, sample_weight=each)
-
-    def _of_machines(self) -> Int64:
-        """The labels that have a machine: each, but of two only the second."""
-        return self.labels_[1:] if len(self.labels_) == 2 else self.labels_
+        return machine.fit(rows, y == label, sample_weight=of_label[y])
 
     def _place(self) -> None:
         """Row of `weights_` of each item, -1: none."""
@@ -251,7 +243,7 @@ class LinearClassifier:
             return False
         bits, features = widths.tolist()
         ends = np.concatenate([[-1], columns, [bits + features]])
-        n_machines = len(labels) - (len(labels) == 2)
+        n_machines = len(one_against_rest(labels))
         return bool(
             min(bits, features) >= 0
             and bits + features <= MAX_WIDTH

@@ -14,6 +14,7 @@ from .averaged import Averaged, Float64, Int8, Passes, are_weights, bagged, outp
 from .encoded import INPUTS, Encoded, Inputs, looked_at
 from .hierarchy import Tree, flat, given, joined, members
 from .sigmoids import Sigmoids, belongs
+from .targets import checked_targets
 
 Bool = NDArray[np.bool_]
 Strategy = Literal["flat", "given", "lowest", "all"]
@@ -125,6 +126,11 @@ class PerceptronClassifier:
         """Columns of `predict_proba`."""
         return max(2, len(self.sigmoids_.curves))
 
+    @property
+    def learns_later(self) -> bool:
+        """Whether `fit` leaves all learning to `update`."""
+        return self.max_passes == 0
+
     def arrange(self, names: Sequence[str], above: Mapping[str, str]) -> None:
         """Let `fit` use the hierarchy `above` for label ids with these names."""
         self._names, self._above = names, above
@@ -148,7 +154,7 @@ class PerceptronClassifier:
             If `y` holds one label only, or labels outside ``0 .. n_labels - 1``; or if there
             is a hierarchy that nobody handed over with `arrange`, or a circle in it.
         """
-        n_labels = _checked_labels(y, n_labels)
+        _, n_labels = checked_targets(y, n_labels)
         items = x.items(self.inputs)
         used, columns = np.unique(items.columns, return_inverse=True)
         rows = Features(columns.astype(np.int32), items.offsets, len(used))
@@ -261,19 +267,6 @@ class PerceptronClassifier:
 
 def _signs(belongs: Bool) -> Int8:
     return np.where(belongs, np.int8(1), np.int8(-1))
-
-
-def _checked_labels(y: NDArray[np.integer[Any]], n_labels: int | None) -> int:
-    """Number of labels."""
-    labels = np.unique(y)
-    if len(labels) < 2:
-        raise ValueError(
-            f"all {len(y)} training candidates have one label (ids {labels.tolist()}); at "
-            "least two are needed, so annotate relations and unrelated pairs."
-        )
-    n = int(labels[-1]) + 1 if n_labels is None else n_labels
-    _check_range(labels, n)
-    return n
 
 
 def _check_range(y: NDArray[np.integer[Any]], n_labels: int) -> None:

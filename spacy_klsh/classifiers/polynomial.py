@@ -15,7 +15,7 @@ from .item_sets import ItemSets
 from .kernel_machine import Unsigned, common_items, largest_alphas, train_machines
 from .platt import fit_platt, platt
 from .support_examples import InvertedIndex, SupportExamples
-from .targets import ClassWeight, check_class_weight, checked_targets
+from .targets import ClassWeight, check_class_weight, checked_targets, one_against_rest
 
 Float64 = NDArray[np.float64]
 Method = Literal["basic", "index", "expansion"]
@@ -147,7 +147,7 @@ class PolynomialClassifier:
         common = common_items(items)
         support, self.biases_ = self._trained(items, common, y, np.arange(len(y)))
         self.machines_ = self.arranged(support)
-        scores, labels = self._out_of_fold(items, common, y), self._of_machines(self.labels_)
+        scores, labels = self._out_of_fold(items, common, y), one_against_rest(self.labels_)
         sigmoids = [fit_platt(f, y == label) for f, label in zip(scores.T, labels, strict=True)]
         self.sigmoids_ = np.array(sigmoids)
         return self
@@ -163,7 +163,7 @@ class PolynomialClassifier:
     ) -> tuple[SupportExamples, Float64]:
         """The support examples among `rows` of the machines for `labels_`, and the biases."""
         kernel = (1.0 + np.arange(common.max(initial=0) + 1)) ** self.degree
-        targets = [y[rows] == label for label in self._of_machines(self.labels_)]
+        targets = [y[rows] == label for label in one_against_rest(self.labels_)]
         caps = [largest_alphas(each, y[rows], self.C, self.class_weight) for each in targets]
         table, biases = train_machines(common, rows, kernel, targets, caps)
         used = table.any(axis=1)
@@ -183,10 +183,6 @@ class PolynomialClassifier:
             support, biases = self._trained(items, common, y, outside)
             scores[inside] = InvertedIndex(support).scores(items[inside]) + biases
         return scores
-
-    def _of_machines(self, labels: Int64) -> Int64:
-        """The labels that have a machine: each, but of two only the second."""
-        return labels[1:] if len(labels) == 2 else labels
 
     def predict_proba(self, x: Encoded) -> Float32:
         """Probabilities, float32 (n, n_labels); column 0 is "no relation".
@@ -269,7 +265,7 @@ class PolynomialClassifier:
             and len(labels) >= 2
             and (labels[1:] > labels[:-1]).all()
             and 0 <= labels[0] <= labels[-1] < n_labels
-            and biases.shape == self._of_machines(labels).shape == n_machines
+            and biases.shape == one_against_rest(labels).shape == n_machines
             and sigmoids.shape == (len(biases), 2)
             and np.isfinite(biases).all()
             and np.isfinite(sigmoids).all()

@@ -52,3 +52,8 @@ def checked_targets(y: NDArray[np.integer[Any]], n_labels: int | None) -> tuple[
     if labels[0] < 0 or labels[-1] >= n_labels:
         raise ValueError(f"labels {labels.tolist()} exceed 0..{n_labels - 1}; set n_labels.")
     return labels, n_labels
+
+
+def one_against_rest(labels: Int64) -> Int64:
+    """The labels that have a machine: each, but of two only the second."""
+    return labels[1:] if len(labels) == 2 else labels

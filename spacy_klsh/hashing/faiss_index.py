@@ -30,7 +30,7 @@ class FaissIndex:
         self._codes, self._index = codes, index
 
     def __reduce__(self) -> tuple[type[FaissIndex], tuple[Codes]]:
-        return FaissIndex, (self._codes,)  # faiss itself cannot be pickled
+        return FaissIndex, (self._codes,)  # for processes: faiss cannot be sent to them
 
     def nearest(self, codes: Codes, k: int) -> Nearest:
         """The same as ``codes.nearest(stored, k)``."""

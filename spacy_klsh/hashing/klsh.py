@@ -198,8 +198,10 @@ class KLSH:
         return reduce(np.logical_or, (s.lengths > 0 for s in self._used(views).values()))
 
     def transform(self, views: Views) -> Codes:
-        """Codes of all candidates in `views`."""
-        return self.encode(self.similarities(views))
+        """Codes of all candidates in `views`; equal ones are compared once."""
+        used = self._used(views)
+        first, places = distinct(used)
+        return self.encode(self.similarities(take(used, first)))[places]
 
     def similarities(self, views: Views) -> Float32:
         """Kernel values to the reference set, float32 (n, n_references).

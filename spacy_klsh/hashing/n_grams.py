@@ -82,14 +82,18 @@ class NGramFeatures:
         ValueError
             If a view is missing.
         """
-        missing = [name for name in self.max_lengths if name not in views]
+        missing = [name for name in self.views if name not in views]
         if missing:
             raise ValueError(
                 f"the features look at the views {missing}, but only {list(views)} were "
                 "extracted; add them to the names of the views block."
             )
+        symbols = {views[name].symbols for name in self.views}
+        tables = {each: _table(each) for each in symbols}
         with np.errstate(over="ignore"):  # products of hashes wrap around, also without numba
-            parts = [self._hashed(name, views[name]) for name in self.max_lengths]
+            parts = [
+                self._hashed(name, views[name], *tables[views[name].symbols]) for name in self.views
+            ]
         ends = np.cumsum([len(columns) for columns, _ in parts])
         starts = [
             offsets + end - offsets[-1] for (_, offsets), end in zip(parts, ends, strict=True)
@@ -99,9 +103,9 @@ class NGramFeatures:
         )
         return Features(columns, offsets, self.width)
 
-    def _hashed(self, name: str, structures: Structures) -> tuple[Int32, Int64]:
-        hashes = np.array([_hash(symbol) for symbol in structures.symbols], np.uint64)
-        kinds = np.array([_kind(symbol) for symbol in structures.symbols], np.uint8)
+    def _hashed(
+        self, name: str, structures: Structures, hashes: Uint64, kinds: Uint8
+    ) -> tuple[Int32, Int64]:
         return _hash_n_grams(
             structures.nodes,
             structures.offsets,
@@ -112,6 +116,12 @@ class NGramFeatures:
             _hash(f"view={name}"),
             self.width,
         )
+
+
+def _table(symbols: Sequence[str]) -> tuple[Uint64, Uint8]:
+    """Hash and kind of each symbol; the views of a batch share their symbols."""
+    hashes = np.array([_hash(symbol) for symbol in symbols], np.uint64)
+    return hashes, np.array([_kind(symbol) for symbol in symbols], np.uint8)
 
 
 @lru_cache(maxsize=2**16)
@@ -142,10 +152,10 @@ def _items(nodes: Int32, column: int, hashes: Uint64, kinds: Uint8, out: Uint64)
     n = 0
     for k in range(len(nodes)):
         edge, item = nodes[k, 0], hashes[nodes[k, column]]
-        if kinds[edge] == 1:
+        if kinds[edge] == OWN:
             out[n] = hashes[edge]
             n += 1
-        elif kinds[edge] == 2:
+        elif kinds[edge] == JOINED:
             item = _mixed(hashes[edge], item)
         out[n] = item
         n += 1

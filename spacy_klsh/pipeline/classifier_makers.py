@@ -154,7 +154,7 @@ def make_ensemble(
 
     The members are blocks of classifiers; spaCy checks their types before it resolves them.
     """
-    return partial(_ensemble, members, weights)  # unlike a closure it can be pickled
+    return partial(_ensemble, members, weights)  # a closure would not reach spawned processes
 
 
 def _ensemble(members: dict[str, Maker], weights: dict[str, float] | None, *, seed: int) -> Any:

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 
 from ..classifiers.encoded import Encoded
 from ..hashing.codes import Codes
-from ..structures import Float32, Views, distinct, take
+from ..structures import Float32, Views, take
 from .candidates import Candidates
 from .policy import propose
 
@@ -23,7 +23,8 @@ def extract(
 ) -> tuple[list[Candidates], Views]:
     """The candidates of each Doc that the kernel can compare, and the views of all of them.
 
-    A pair without a path, in two sentences, has nothing that tells it from others.
+    A pair whose compared views are empty, without a path for one in two sentences, has no
+    code and no evidence.
     """
     if not docs:
         return [], {}
@@ -78,10 +79,8 @@ def codes_of(component: RelationExtractor, views: Views) -> Codes:
     if not component.classifier.widths_[0]:
         (n, *_) = map(len, views.values())
         return Codes(np.zeros((n, 0), np.uint64), 0)
-    used = {name: views[name] for name in component.hashing.kernel.views}
-    first, places = distinct(used)  # equal ones are compared once
-    codes: Codes = component.hashing.transform(take(used, first))
-    return codes[places]
+    codes: Codes = component.hashing.transform(views)
+    return codes
 
 
 def encode(component: RelationExtractor, codes: Codes, views: Views) -> Encoded:

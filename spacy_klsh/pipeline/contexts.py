@@ -54,7 +54,7 @@ class Contexts:
     def _plain(self, starts: Int64, ends: Int64) -> tuple[Int32, Int64]:
         """The tokens from each start to its end."""
         tokens, _, offsets = spread(starts, ends)
-        return self._nodes(tokens, self._labels(tokens)), offsets
+        return self._words(tokens), offsets
 
     def _between(self) -> tuple[Int32, Int64]:
         """Arguments in the order in which they start, with their roles, and the words between."""
@@ -66,9 +66,7 @@ class Contexts:
         arguments = self._table.candidates.arguments
         candidates, roles = np.nonzero(arguments >= 0)
         named = arguments[candidates, roles].astype(np.int64)
-        nodes = np.concatenate(
-            [self._nodes(tokens, self._labels(tokens)), self._arguments(named, roles)]
-        )
+        nodes = np.concatenate([self._words(tokens), self._arguments(named, roles)])
         places = np.concatenate([tokens, self._table.starts[named]])
         every = np.concatenate([owners, candidates])
         order = np.lexsort((places, every))  # stable: roles of one start in their order
@@ -89,8 +87,8 @@ class Contexts:
         nodes[:, 1:] = self._table.words(tokens, self._attributes, labels)
         return nodes
 
-    def _labels(self, tokens: Int64) -> Int64:
-        return self._table.entity_labels[tokens] if self._blind else np.full(len(tokens), -1)
+    def _words(self, tokens: Int64) -> Int32:
+        return self._nodes(tokens, self._table.shown_labels(tokens, blind=self._blind))
 
 
 def spread(starts: Int64, ends: Int64) -> tuple[Int64, Int64, Int64]:

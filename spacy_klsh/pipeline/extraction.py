@@ -172,7 +172,7 @@ class _Paths:
         for entity in self._arguments[owners].T:
             hangs &= (tokens < table.starts[entity]) | (tokens >= table.ends[entity])
         tokens, owners = tokens[hangs], owners[hangs]
-        labels = table.entity_labels[tokens] if blind else np.full(len(tokens), -1)
+        labels = table.shown_labels(tokens, blind=blind)
         edges = table.rows("dep", tokens, "dep={}>")
         nodes = np.concatenate([edges[:, None], table.words(tokens, attributes, labels)], axis=1)
         return nodes, np.searchsorted(owners, np.arange(len(self.offsets))).astype(np.int64)

@@ -70,21 +70,19 @@ class RolePaths:
         broken = np.zeros(len(self._bounds) - 1, bool)
         broken[self._owners[lengths == 0]] = True
         lengths[broken[self._owners]] = 0
-        ends = np.cumsum(lengths)
-        starts = ends - lengths
-        steps = np.repeat(paths.offsets[self._rows] - starts, lengths) + np.arange(lengths.sum())
+        starts = paths.offsets[self._rows]
+        steps, _, offsets = spread(starts, starts + lengths)
         nodes, marked = paths.nodes[steps], (self._roles > 0) & (lengths > 0)
-        nodes[starts[marked], 0] = self._names[self._roles[marked]]
-        return Structures(nodes, np.append(0, ends)[self._bounds], paths.symbols, paths.vectors)
+        nodes[offsets[:-1][marked], 0] = self._names[self._roles[marked]]
+        return Structures(nodes, offsets[self._bounds], paths.symbols, paths.vectors)
 
     def joined(self, structures: Structures) -> Structures:
         """Structures of `pairs`, those of each candidate one behind the other."""
-        lengths = structures.lengths[self._rows]
-        ends = np.cumsum(lengths)
-        steps, _, _ = spread(structures.offsets[self._rows], structures.offsets[self._rows + 1])
+        starts, ends = structures.offsets[self._rows], structures.offsets[self._rows + 1]
+        steps, _, offsets = spread(starts, ends)
         return Structures(
             structures.nodes[steps],
-            np.append(0, ends)[self._bounds],
+            offsets[self._bounds],
             structures.symbols,
             structures.vectors,
         )

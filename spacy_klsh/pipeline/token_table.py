@@ -85,6 +85,10 @@ class TokenTable:
         is_start[self._first[self._first < len(is_start)]] = True
         return np.append(np.flatnonzero(is_start), len(is_start))
 
+    def shown_labels(self, tokens: Int64, *, blind: bool) -> Int64:
+        """`entity_labels` of `tokens` if these are to be `blind`, else -1; int64 (n,)."""
+        return self.entity_labels[tokens] if blind else np.full(len(tokens), -1)
+
     def words(self, tokens: Int64, attributes: Sequence[str], labels: Int64) -> Int32:
         """Symbols of the attributes of tokens, int32 (n, n_attributes).
 

@@ -142,7 +142,8 @@ def train(component: RelationExtractor, examples: Sequence[Example], nlp: Langua
 def _thresholds(component: RelationExtractor, x: Encoded, data: TrainingSet) -> dict[str, float]:
     """Thresholds of the labels, by out-of-fold answers from which calibration learns first."""
     fixed = component.threshold
-    if fixed is None and component.calibration is None and learns_later(component):
+    member = component.make_classifier(seed=component.seed)
+    if fixed is None and component.calibration is None and getattr(member, "learns_later", False):
         fixed = EVEN_CHANCE
     if fixed is None or component.calibration is not None:
         probabilities = out_of_fold(component, x, data)
@@ -153,11 +154,6 @@ def _thresholds(component: RelationExtractor, x: Encoded, data: TrainingSet) -> 
     if fixed is not None:
         return dict.fromkeys(data.scheme.labels, fixed)
     return choose_thresholds(data.scheme, probabilities, data.y, data.lost_gold)
-
-
-def learns_later(component: RelationExtractor) -> bool:
-    """Whether the config leaves all learning to ``nlp.update``."""
-    return getattr(component.make_classifier(seed=component.seed), "max_passes", None) == 0
 
 
 def collect(

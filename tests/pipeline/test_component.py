@@ -79,11 +79,11 @@ def test_equal_candidates_are_compared_once(copied, docs, monkeypatch):
     component = copied.get_pipe("klsh_relations")
     sizes = []
 
-    def counting(views, transform=component.hashing.transform):
-        sizes.append(len(views["path"]))
-        return transform(views)
+    def counting(gram, encode=component.hashing.encode):
+        sizes.append(len(gram))
+        return encode(gram)
 
-    monkeypatch.setattr(component.hashing, "transform", counting)
+    monkeypatch.setattr(component.hashing, "encode", counting)
     once, thrice = component.predict(docs), component.predict(docs * 3)
     assert sizes[0] == sizes[1] > 1
     assert thrice == once * 3
