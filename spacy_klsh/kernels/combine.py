@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..structures import Float32, Int64, Views
 from .kernel import Float64, Kernel, LearningKernel, inverse_roots, pair_values
-from .subsequence import MAX_WEIGHT, Matches
+from .nodes import MAX_WEIGHT, Matches
 
 FIRST = "path"  # what people are shown
 

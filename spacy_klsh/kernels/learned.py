@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ..structures import Float32, Structures, Views
 from ..symbols import pack_symbols, unpack_symbols
-from .subsequence import MAX_SIGMA, SubsequenceKernel
+from .nodes import MAX_SIGMA
+from .subsequence import SubsequenceKernel
 
 Bool = NDArray[np.bool_]
 C = 1.0  # of the linear model: lower ones make the weights more alike

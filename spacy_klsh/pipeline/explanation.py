@@ -18,7 +18,7 @@ from .labels import Attached
 from .relations import Relation, relation_of
 
 if TYPE_CHECKING:
-    from ..kernels.subsequence import Matches
+    from ..kernels.nodes import Matches
     from .component import RelationExtractor
 
 

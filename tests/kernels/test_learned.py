@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.combine import CombinedKernel
 from spacy_klsh.kernels.learned import LearnedSubsequenceKernel
-from spacy_klsh.kernels.subsequence import MAX_SIGMA, SubsequenceKernel
+from spacy_klsh.kernels.nodes import MAX_SIGMA
+from spacy_klsh.kernels.subsequence import SubsequenceKernel
 from spacy_klsh.structures import Structures, take
 
 SYMBOLS = sum(strategies.COLUMNS, ())

@@ -1,0 +1,174 @@
+"""What kernels of paths and of trees have in common: how similar two nodes are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ..similarity import SymbolTable, own_similarity
+from ..structures import Float32, Int64, Structures, Views
+
+MAX_WEIGHT = 1e6
+MAX_SIGMA = 100.0  # float32 holds products of many pairs of them
+
+
+class Matches(NamedTuple):
+    """Pairs of similar items of many pairs of structures, in the order of these.
+
+    Parameters
+    ----------
+    offsets : int64 array (n + 1,)
+        Pair ``i`` of structures owns the rows ``offsets[i]:offsets[i + 1]`` of the others.
+    own, other : int64 arrays
+        Places of the items' nodes in the one structure and in the other.
+    similarity : float32 array
+        c, always above 0.
+    part : list of str
+        What is one item: the ``node`` itself or the ``edge`` that enters it if
+        interleaved, else ``both``.
+    """
+
+    offsets: Int64
+    own: Int64
+    other: Int64
+    similarity: Float32
+    part: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeKernel:
+    """A kernel that rests on the similarity of single nodes, and of the edges that enter them.
+
+    The similarity of two nodes is ``sigma_x sigma_y edge * sum_a weight_a similarity_a`` over
+    their attributes a, the weights summing to 1; see `similarity.SymbolTable` for symbols.
+
+    Parameters
+    ----------
+    threshold : float in [0, 1]
+        Cosines of word vectors up to it count as 0.
+    attribute_weights : tuple of floats >= 0, optional
+        One for each node attribute (columns 1… of `Structures.nodes`); None: equal.
+    sigma : mapping of edge label to float in [0, 100], optional
+        ``{"conj": 0.5}`` weakens and 0 removes the nodes that such an edge enters, in either
+        direction; labels that are not named weigh 1.
+    view : str
+        Name of the view that is compared.
+
+    References
+    ----------
+    Garg et al. 2019, section 3.2.
+    """
+
+    threshold: float = 0.4
+    attribute_weights: tuple[float, ...] | None = None
+    sigma: Mapping[str, float] | None = None
+    view: Literal["path"] | str = "path"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold is {self.threshold}; choose it in [0, 1].")
+        check_weights("attribute_weights", self.attribute_weights)
+        for label, value in (self.sigma or {}).items():
+            if not 0 <= value <= MAX_SIGMA:
+                raise ValueError(f"sigma[{label!r}] is {value}; give one in [0, {MAX_SIGMA:g}].")
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """Names of the views that it compares."""
+        return (self.view,)
+
+    def gram(self, x: Views, y: Views) -> Float32:
+        """Normalized kernel values, float32 (len x, len y); 0 where a norm is 0."""
+        return self.against(y)(x)
+
+    def against(self, y: Views) -> Callable[[Views], Float32]:
+        """``gram(·, y)`` with everything that depends on `y` alone computed once."""
+        raise NotImplementedError
+
+    def matches(self, x: Views, y: Views) -> Matches:
+        """The similar items of each structure of `x` and the one of `y` in the same place."""
+        x_nodes, y_nodes = x[self.view], y[self.view]
+        widths = y_nodes.lengths
+        n_cells = x_nodes.lengths * widths
+        pairs = np.repeat(np.arange(len(n_cells)), n_cells)
+        own, other = np.divmod(
+            np.arange(len(pairs)) - np.repeat(np.cumsum(n_cells) - n_cells, n_cells), widths[pairs]
+        )
+        parts, values = self._item_values(x_nodes, y_nodes, own, other, pairs)
+        cells, columns = np.nonzero(values)
+        return Matches(
+            np.searchsorted(pairs[cells], np.arange(len(n_cells) + 1)),
+            own[cells],
+            other[cells],
+            values[cells, columns],
+            [parts[column] for column in columns.tolist()],
+        )
+
+    def _item_values(
+        self, x: Structures, y: Structures, own: Int64, other: Int64, pairs: Int64
+    ) -> tuple[tuple[str, ...], Float32]:
+        """Names of the parts of an item, and their similarities, float32 (n_cells, n_parts)."""
+        edges, nodes = self._node_values(x, y, own, other, pairs)
+        return ("both",), (edges * nodes)[:, None]
+
+    def _node_values(
+        self, x: Structures, y: Structures, own: Int64, other: Int64, pairs: Int64
+    ) -> tuple[Float32, Float32]:
+        """Similarity of the edges and the nodes of chosen cells, float32 (n_cells,) each."""
+        x_nodes, y_nodes = x.nodes[x.offsets[pairs] + own], y.nodes[y.offsets[pairs] + other]
+        similarity = self._similarity(x, y)[x_nodes, y_nodes]
+        nodes = np.zeros(len(similarity), np.float32)
+        for k, weight in enumerate(self._shares(x)):  # in order: no value depends on the others
+            nodes += weight * similarity[:, k + 1]
+        return similarity[:, 0], nodes
+
+    def _shares(self, structures: Structures) -> Float32:
+        """Weight of each attribute, float32 (n_attributes,), 1 in sum."""
+        n_attributes = structures.nodes.shape[1] - 1
+        if n_attributes < 1:
+            raise ValueError(
+                f"nodes have {n_attributes + 1} columns; the kernel needs an edge and at least one "
+                "attribute of the node itself."
+            )
+        weights = self.attribute_weights or (1.0,) * n_attributes
+        if len(weights) != n_attributes:
+            raise ValueError(
+                f"attribute_weights has {len(weights)} values but nodes have {n_attributes} "
+                "attributes beside the edge; give one an attribute."
+            )
+        return (np.array(weights) / sum(weights)).astype(np.float32)
+
+    def _table(self, y: Structures) -> SymbolTable:
+        """The symbols of `y`, ready to meet others."""
+        return SymbolTable(y, threshold=self.threshold)
+
+    def _similarity(
+        self, x: Structures, y: Structures, table: SymbolTable | None = None
+    ) -> Float32:
+        """Similarity of symbols times the weights of both, float32 (x symbols, y symbols).
+
+        `table` is that of `y`, if there is one already.
+        """
+        similarity = (table or self._table(y)).similarity(x)
+        return similarity * np.outer(self._symbol_weights(x), self._symbol_weights(y))
+
+    def _own_similarity(self, structures: Structures) -> tuple[Float32, Int64]:
+        """Similarity of the nodes of each structure among themselves, without their weights."""
+        return own_similarity(structures, threshold=self.threshold)
+
+    def _symbol_weights(self, structures: Structures) -> Float32:
+        """Weight of every symbol, float32 (n_symbols,): sigma of an edge, 1 for what is none."""
+        named = {f"dep={k}": v for k, v in (self.sigma or {}).items()}
+        of_symbol = [named.get(symbol.rstrip("<>"), 1.0) for symbol in structures.symbols]
+        return np.array(of_symbol, np.float32)
+
+
+def check_weights(name: str, weights: Sequence[float] | None) -> None:
+    """Raise a ValueError that names `name` unless all are 0 or more and one is above 0."""
+    if weights is not None and not (
+        all(0 <= value <= MAX_WEIGHT for value in weights) and sum(weights) > 0
+    ):
+        raise ValueError(f"{name} is {weights}; give numbers >= 0, not all of them 0.")
