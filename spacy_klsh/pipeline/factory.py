@@ -207,50 +207,6 @@ def make_features(
     return NGramFeatures(width=width, max_lengths=max_lengths, with_ends=tuple(with_ends))
 
 
-@registry.misc("spacy-klsh.subsequence_kernel.v1")
-def make_subsequence_kernel(
-    decay: float = 0.9,
-    max_length: int = 4,
-    length_weights: List[float] | None = None,  # noqa: UP006
-    threshold: float = 0.4,
-    attribute_weights: List[float] | None = None,  # noqa: UP006
-    sigma: Dict[str, float] | None = None,  # noqa: UP006
-    interleaved: bool = True,
-    view: str = "path",
-    learn_weights: bool = False,
-) -> Any:
-    """Path kernel, see `spacy_klsh.kernels.subsequence` and, learning, `.learned`."""
-    from ..kernels.learned import LearnedSubsequenceKernel
-    from ..kernels.subsequence import SubsequenceKernel
-
-    return (LearnedSubsequenceKernel if learn_weights else SubsequenceKernel)(
-        decay=decay,
-        max_length=max_length,
-        length_weights=None if length_weights is None else tuple(length_weights),
-        threshold=threshold,
-        attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
-        sigma=sigma,
-        interleaved=interleaved,
-        view=view,
-    )
-
-
-@registry.misc("spacy-klsh.combined_kernel.v1")
-def make_combined_kernel(
-    kernels: Dict[str, Any],  # noqa: UP006
-    weights: Dict[str, float] | None = None,  # noqa: UP006
-    operation: str = "sum",
-) -> Any:
-    """Sum or product of kernels, see `spacy_klsh.kernels.combine`."""
-    from ..kernels.combine import CombinedKernel
-
-    return CombinedKernel(
-        kernels=kernels,
-        weights=weights,
-        operation=operation,  # type: ignore[arg-type]
-    )
-
-
 @registry.misc("spacy-klsh.klsh.v1")
 def make_klsh(
     family: str = "kulis",

@@ -9,13 +9,13 @@ from spacy.util import registry
 
 from spacy_klsh import RelationExtractor, SubsequenceKernel
 from spacy_klsh.kernels.kernel import LearningKernel
-from spacy_klsh.pipeline import classifier_makers, factory
+from spacy_klsh.pipeline import classifier_makers, factory, kernel_makers
 from spacy_klsh.pipeline.scoring import score_relations
 
 MAKERS = [
     ("misc", "spacy-klsh.entity_pairs.v1", factory.make_entity_pairs),
     ("misc", "spacy-klsh.views.v1", factory.make_views),
-    ("misc", "spacy-klsh.subsequence_kernel.v1", factory.make_subsequence_kernel),
+    ("misc", "spacy-klsh.subsequence_kernel.v1", kernel_makers.make_subsequence_kernel),
     ("misc", "spacy-klsh.klsh.v1", factory.make_klsh),
     ("misc", "spacy-klsh.subspace.v1", classifier_makers.make_subspace),
     ("scorers", "spacy-klsh.relation_scorer.v1", factory.make_relation_scorer),
@@ -30,7 +30,7 @@ MAKERS = [
     ("misc", "spacy-klsh.linear.v1", classifier_makers.make_linear),
     ("misc", "spacy-klsh.ensemble.v1", classifier_makers.make_ensemble),
     ("misc", "spacy-klsh.features.v1", factory.make_features),
-    ("misc", "spacy-klsh.combined_kernel.v1", factory.make_combined_kernel),
+    ("misc", "spacy-klsh.combined_kernel.v1", kernel_makers.make_combined_kernel),
 ]
 
 
@@ -93,7 +93,7 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
         ),
         (factory.make_features, {"width": 9, "max_lengths": {"path": 2}}),
         (
-            factory.make_subsequence_kernel,
+            kernel_makers.make_subsequence_kernel,
             {
                 "decay": 0.5,
                 "max_length": 2,
@@ -106,7 +106,7 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
             },
         ),
         (
-            factory.make_combined_kernel,
+            kernel_makers.make_combined_kernel,
             {
                 "kernels": {"path": SubsequenceKernel()},
                 "weights": {"path": 0.5},
@@ -222,7 +222,7 @@ def test_the_scorer_is_the_relation_scorer():
 
 @pytest.mark.parametrize("learns", [False, True])
 def test_the_path_kernel_learns_weights_if_it_is_told_to(learns):
-    kernel = factory.make_subsequence_kernel(learn_weights=learns, decay=0.5)
+    kernel = kernel_makers.make_subsequence_kernel(learn_weights=learns, decay=0.5)
     assert isinstance(kernel, LearningKernel) is learns
     assert (isinstance(kernel, SubsequenceKernel), kernel.decay) == (True, 0.5)
 
@@ -251,7 +251,7 @@ def plain(value):
         factory.make_entity_pairs,
         factory.make_views,
         factory.make_features,
-        factory.make_subsequence_kernel,
+        kernel_makers.make_subsequence_kernel,
         lambda: factory.make_klsh()(SubsequenceKernel(), seed=0),
         lambda: classifier_makers.make_subspace()(seed=0),
         lambda: classifier_makers.make_extra_trees()(seed=0),
