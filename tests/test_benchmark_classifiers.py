@@ -17,7 +17,6 @@ def chemprot(monkeypatch):
     monkeypatch.setitem(benchmark.CORPORA, "chemprot", Corpus(None, {}, sentences.SMALL))
     monkeypatch.setattr(benchmark.spacy, "load", lambda *_, **__: nlp)
     for module, name, value in (
-        (benchmark, "N_TRAIN", 60),
         (benchmark, "N_TEST", 9),
         (benchmark_neighbors, "K", 3),
         (benchmark_neighbors, "REPEATS", 1),
@@ -26,10 +25,10 @@ def chemprot(monkeypatch):
         monkeypatch.setattr(module, name, value)
 
 
-def test_one_run_measures_all_on_as_many_candidates_as_asked_for(chemprot):
+def test_one_run_measures_all_on_all_of_training_and_as_much_of_the_test_as_asked_for(chemprot):
     figures = benchmark.classifiers(None)
-    assert (figures["n_train_candidates"], figures["n_test_candidates"]) == (60, 12)
-    assert figures["n_documents"] == 15 + 3  # of four candidates
+    assert (figures["n_train_candidates"], figures["n_test_candidates"]) == (80, 12)
+    assert figures["n_documents"] == 20 + 3  # of four candidates
     assert figures["sigma"] == benchmark.SIGMA and 0 <= figures["pke_changed"] <= 1
     for name in ("pki_speedup", "pke_speedup", "hamming_gbit_per_s", "perceptron_candidates_per_s"):
         assert figures[name] > 0
