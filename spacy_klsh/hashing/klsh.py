@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.kernel import Kernel, LearningKernel
+from ..kernels.kernel import Kernel, learns
 from ..structures import Float32, Int32, Int64, Views, concat_views, distinct, take
 from .codes import Codes
 from .families import FAMILIES, Family, fit_bits, hash_bits
@@ -104,7 +104,7 @@ class KLSH:
                 f"the training structures hold {len(first)} distinct ones with a path, but "
                 f"subset_size = {self.subset_size} needs {2 * self.subset_size}; add examples."
             )
-        if y is not None and isinstance(self.kernel, LearningKernel):
+        if y is not None and learns(self.kernel):
             self.kernel = self.kernel.fit(used, y)
         rng = np.random.default_rng(self.seed)
         size = min(self.n_references, len(first))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..structures import Float32, Int64, Views
-from .kernel import Float64, Kernel, LearningKernel, inverse_roots, pair_values
+from .kernel import Float64, Kernel, inverse_roots, learns, pair_values
 from .nodes import MAX_WEIGHT, Matches
 
 FIRST = "path"  # what people are shown
@@ -119,6 +119,11 @@ class CombinedKernel:
         kernel, _ = self._parts[0]
         return kernel.matches(x, y)
 
+    @property
+    def learns(self) -> bool:
+        """Whether one of the kernels does."""
+        return bool(self._learning)
+
     def fit(self, views: Views, y: NDArray[Any]) -> CombinedKernel:
         """The kernel with what those that learn from labels learned."""
         learned = {name: kernel.fit(views, y) for name, kernel in self._learning.items()}
@@ -148,7 +153,7 @@ class CombinedKernel:
 
     @property
     def _learning(self) -> dict[str, Any]:
-        return {n: k for n, k in self.kernels.items() if isinstance(k, LearningKernel)}
+        return {n: k for n, k in self.kernels.items() if learns(k)}
 
     @property
     def _parts(self) -> list[tuple[Part, float]]:

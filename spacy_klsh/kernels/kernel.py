@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,10 @@ class PairKernel(Kernel, Protocol):
 class LearningKernel(Kernel, Protocol):
     """A kernel that learns from labels: these methods give a new one, it stays as it is."""
 
+    @property
+    def learns(self) -> bool:
+        """Whether labels change it at all: a combination learns if a part of it does."""
+
     def fit(self, views: Views, y: NDArray[Any]) -> LearningKernel:
         """The kernel with what the labels of training structures teach."""
 
@@ -44,6 +48,11 @@ class LearningKernel(Kernel, Protocol):
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> LearningKernel:
         """The kernel with what `state` holds; a ValueError if that is damaged."""
+
+
+def learns(kernel: Kernel) -> TypeGuard[LearningKernel]:
+    """Whether a kernel has to be fitted to labels."""
+    return isinstance(kernel, LearningKernel) and kernel.learns
 
 
 def pair_values(kernel: Kernel, x: Views, y: Views, own: Int64, other: Int64) -> Float32:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ class LearnedSubsequenceKernel(SubsequenceKernel):
     Garg et al. 2019, section 3.2: sigma, here of all symbols and learned by other means.
     """
 
+    learns: ClassVar[bool] = True
     _weights: Mapping[str, float] = field(default_factory=dict, repr=False)
 
     def fit(self, views: Views, y: NDArray[Any]) -> LearnedSubsequenceKernel:

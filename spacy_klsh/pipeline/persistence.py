@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from spacy.tokens import Doc
 from srsly import msgpack
 
-from ..kernels.kernel import Kernel, LearningKernel
+from ..kernels.kernel import Kernel, learns
 from ..structures import Structures, Views, concat_views
 from .arrays import Arrays, read_arrays, write_arrays
 from .labels import LabelScheme
@@ -86,7 +86,7 @@ def _files(component: RelationExtractor) -> Files:
             "hashing/biases": hashing.biases_,
             **{f"classifier/{k}": v for k, v in component.classifier.state().items()},
         }
-        if isinstance(hashing.kernel, LearningKernel):
+        if learns(hashing.kernel):
             arrays |= {f"kernel/{k}": v for k, v in hashing.kernel.state().items()}
         for view, structures in hashing.reference_.items():
             symbols[view] = list(structures.symbols)
@@ -115,7 +115,7 @@ def _restore(component: RelationExtractor, files: Files) -> None:
             for view in hashing.kernel.views
         }
         _check_extracted(component, reference)
-        if isinstance(hashing.kernel, LearningKernel):
+        if learns(hashing.kernel):
             hashing.kernel = hashing.kernel.restore(_below("kernel", arrays))
         hashing.restore(reference, *(arrays[f"hashing/{name}"] for name in HASHING))
         classifier.restore(_below("classifier", arrays))
@@ -149,8 +149,8 @@ def _checked_meta(files: Files) -> dict[str, Any]:
 
 def _check_names(symbols: Any, arrays: Arrays, kernel: Kernel) -> None:
     """There are dictionaries for all views, and arrays for these and nothing else."""
-    views, learns = kernel.views, isinstance(kernel, LearningKernel)
-    learned = ("classifier/", "kernel/") if learns else ("classifier/",)
+    views = kernel.views
+    learned = ("classifier/", "kernel/") if learns(kernel) else ("classifier/",)
     if not isinstance(symbols, dict) or symbols.keys() != set(views):
         raise damaged(f"{SYMBOLS} does not hold the views {', '.join(views)} of the kernel alone")
     if not all(are_words(words) for words in symbols.values()):

@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..classifiers.encoded import Encoded
-from ..kernels.kernel import LearningKernel
+from ..kernels.kernel import learns
 from ..structures import Float32, Int64, Views, take
 from .candidates import Candidates
 from .comparison import encode, extract
@@ -270,7 +270,7 @@ def out_of_fold(component: RelationExtractor, x: Encoded, data: TrainingSet) -> 
 
 def _coded_by(component: RelationExtractor, x: Encoded, data: TrainingSet, rows: Bool) -> Encoded:
     """`x` with codes that know no labels but those of `rows`."""
-    if not isinstance(component.hashing.kernel, LearningKernel):
+    if not learns(component.hashing.kernel):
         return x
     hashing = copy(component.hashing).fit(take(data.views, rows), data.y[rows])
     return replace(x, codes=hashing.transform(data.views), kernel=hashing.kernel)

@@ -8,6 +8,8 @@ from kernels.test_matches import rows
 
 from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.combine import CombinedKernel
+from spacy_klsh.kernels.kernel import learns
+from spacy_klsh.kernels.learned import LearnedSubsequenceKernel
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
 from spacy_klsh.structures import Structures, take
 
@@ -173,3 +175,13 @@ def test_references_without_a_path_are_compared_by_what_they_have():
 def test_senseless_settings_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         CombinedKernel(**{"kernels": {"path": SubsequenceKernel()}, **settings})
+
+
+@pytest.mark.parametrize("part", [SubsequenceKernel, LearnedSubsequenceKernel])
+def test_it_learns_from_labels_if_a_part_does(part):
+    inner = CombinedKernel(kernels={"path": part()})
+    outer = CombinedKernel(kernels={"inner": inner, "between": SubsequenceKernel(view="between")})
+    assert learns(inner) is learns(outer) is (part is LearnedSubsequenceKernel)
+    views = {view: words("ab", "bc", "cd", "ab") for view in ("path", "between")}
+    klsh = KLSH(outer, n_references=4, n_bits=8, subset_size=1).fit(views, np.array([0, 1, 0, 1]))
+    assert (klsh.kernel is outer) is not learns(outer)
