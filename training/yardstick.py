@@ -108,7 +108,7 @@ class Yardstick:
                 models = _fit(x[train], data.y[train], strength)
                 held_out[test] = _probabilities(models, x[test])
             thresholds = choose_thresholds(data.scheme, held_out, data.y, data.lost_gold)
-            f1 = _micro_f1(data, held_out, thresholds)
+            f1 = micro_f1(data, held_out, thresholds)
             if f1 > best:
                 best, self.strength, self.thresholds = f1, strength, thresholds
         self._models = _fit(x, data.y, self.strength)
@@ -134,7 +134,8 @@ def _probabilities(models: Sequence[Any], x: Any) -> Float:
     return np.stack([nothing, *columns], axis=1)
 
 
-def _micro_f1(data: TrainingSet, probabilities: Float, thresholds: dict[str, float]) -> float:
+def micro_f1(data: TrainingSet, probabilities: Float, thresholds: dict[str, float]) -> float:
+    """F1 of the candidates of `data` over all labels; relations without one count as missed."""
     found = data.scheme.reached(probabilities, thresholds)[:, 1:]
     gold = data.y[:, 1:]
     n_gold = int(gold.sum()) + data.lost_gold.total()
