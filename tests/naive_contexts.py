@@ -13,8 +13,8 @@ def view(name, doc, found, row, *, blind, window):
         labels = [span.label_ for span in found.entities if span.start <= token.i < span.end]
         return f"label={labels[0]}" if blind and labels else f"lemma={token.lower_}"
 
-    if name == "between":
-        return between(doc, arguments, shown, blind)
+    if name in ("between", "words"):
+        return with_arguments(doc, arguments, shown, blind, all_words=name == "words")
     if name == "dependents":
         return dependents(doc, arguments, found.roles, shown)
     first = min(arguments.values(), key=lambda span: span.start)
@@ -26,17 +26,19 @@ def view(name, doc, found, row, *, blind, window):
     return [("dep=", shown(token)) for token in tokens]
 
 
-def between(doc, arguments, shown, blind):
+def with_arguments(doc, arguments, shown, blind, all_words):
+    """Words from the first argument to the last one, or of all sentences that these touch."""
+    start = min(span.start for span in arguments.values())
+    end = max(span.end for span in arguments.values())
+    if all_words:
+        start, end = doc[start].sent.start, doc[end - 1].sent.end
     nodes = []
-    for token in doc:
+    for token in doc[start:end]:
         for role, span in arguments.items():
             if span.start == token.i:
                 word = f"label={span.label_}" if blind else f"lemma={span.root.lower_}"
                 nodes.append((f"role={role}", word))
-        inside = any(span.start <= token.i < span.end for span in arguments.values())
-        behind = any(span.start <= token.i for span in arguments.values())
-        ahead = any(token.i < span.end for span in arguments.values())
-        if behind and ahead and not inside:
+        if not any(span.start <= token.i < span.end for span in arguments.values()):
             nodes.append(("dep=", shown(token)))
     return nodes
 

@@ -7,7 +7,7 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_klsh.trees import join_paths, tree_paths
+from spacy_klsh.trees import rooted_trees, tree_paths
 
 
 def paths(governors, pairs):
@@ -30,29 +30,54 @@ def test_no_pairs_have_no_paths(governors):
     assert paths(governors, []) == []
 
 
+def neighbours(governors):
+    """What each node governs or is governed by, one behind the other, and where each begins."""
+    arcs = [(i, g) for i, g in enumerate(governors) if i != g]
+    both = sorted(arcs + [(g, i) for i, g in arcs])
+    bounds = [sum(a < i for a, _ in both) for i in range(len(governors) + 1)]
+    return np.array([b for _, b in both], np.int64), np.array(bounds, np.int64)
+
+
 @strategies.THOROUGH
-@given(st.data())
-def test_joined_paths_are_the_union_of_their_nodes(data):
-    governors = np.array(data.draw(strategies.governors(12)), np.int64)
+@given(st.data(), st.integers(0, 3), st.booleans())
+def test_trees_around_paths_are_what_is_near_by_definition(data, depth, upwards):
+    governors = data.draw(strategies.governors(12))
     node = st.integers(0, len(governors) - 1)
-    trees = data.draw(st.lists(st.tuples(node, st.lists(node, min_size=1, max_size=4)), max_size=4))
-    pairs = [(start, end) for start, ends in trees for end in ends]
-    starts, ends = np.array(pairs, np.int64).reshape(-1, 2).T.copy()
-    order = np.array(data.draw(st.permutations(range(len(pairs)))), np.int64)
-    rows = np.argsort(order)  # the paths of the pairs may stand anywhere
-    nodes, _, offsets = tree_paths(governors, starts[order], ends[order])
-    marks = np.array([data.draw(st.sampled_from((-1, 500 + k))) for k in range(len(pairs))], int)
-    bounds = np.cumsum([0, *(len(ends) for _, ends in trees)])
-    steps, parents, bounds = join_paths(nodes, offsets, rows, bounds, marks)
-    assert bounds[0] == 0 and bounds[-1] == len(steps) == len(parents)
-    k = 0
-    for (start, ends), (a, b) in zip(trees, pairwise(bounds), strict=True):
-        found = [naive_paths.path(governors.tolist(), start, end) for end in ends]
-        expected = naive_paths.tree([[node for node, _ in path] for path in found])
-        leaves = [(mark, end) for mark, end in zip(marks[k:], ends, strict=False) if mark >= 0]
-        places = [nodes[step] if step < 500 else step for step in steps[a:b]]
-        above = [places[parent] if parent >= 0 else None for parent in parents[a:b]]
-        both = list(zip(places, above, strict=True))
-        assert [one for one in both if one[0] < 500] == expected
-        assert [one for one in both if one[0] >= 500] == (leaves if expected else [])
-        k += len(ends)
+    arguments = st.lists(st.tuples(node, st.integers(0, 3), st.booleans()), max_size=3)
+    drawn = data.draw(st.lists(st.tuples(node, st.lists(node), arguments), max_size=4))
+    depth = len(governors) if upwards else depth
+    steps, ends, spans, expected = [], [0], [], []
+    for start, others, own in drawn:
+        found = [
+            [step for step, _ in naive_paths.path(governors, start, end)]
+            for end in (start, *others)
+        ]
+        steps += [step for path in found for step in path if all(found)]
+        ends.append(len(steps))
+        rows = [[a, a + width, a if bears else -1] for a, width, bears in own]
+        leaves = {len(spans) + k + 100: row[2] for k, row in enumerate(rows)}
+        closed = {i for a, b, _ in rows for i in range(a, b)}
+        spans += rows
+        expected.append(naive_paths.tree(governors, found, closed, leaves, depth, whole=upwards))
+    bounds = np.cumsum([0, *(len(own) for *_, own in drawn)])
+    nodes, met, leaves, parents, offsets = rooted_trees(
+        np.array(governors, np.int64),
+        *neighbours(governors),
+        np.array(steps, np.int64),
+        np.array(ends, np.int64),
+        np.array(spans, np.int64).reshape(-1, 3),
+        bounds,
+        depth,
+        upwards,
+    )
+    assert offsets[0] == 0 and offsets[-1] == len(nodes) and parents.dtype == np.int32
+    shown = np.where(leaves >= 0, leaves + 100, nodes).tolist()
+    above = [None if parent < 0 else parent for parent in parents.tolist()]
+    both = list(zip(shown, above, strict=True))
+    assert [both[a:b] for a, b in pairwise(offsets)] == expected
+    for (a, b), (first, last) in zip(pairwise(offsets), pairwise(ends), strict=True):
+        own = steps[first:last]
+        first_met = [first + own.index(i) if i in own else -1 for i in nodes[a:b].tolist()]
+        assert met[a:b].tolist() == first_met
+        bearers = nodes[a:b][parents[a:b]][leaves[a:b] >= 0]
+        assert nodes[a:b][leaves[a:b] >= 0].tolist() == bearers.tolist()

@@ -1,4 +1,4 @@
-"""Views of the words of a candidate's sentence: before, between and after its entities."""
+"""Views of a candidate's sentence: words before, between and after its entities, and all."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from ..structures import Int32, Int64
 from .token_table import TokenTable
 
-NAMES = ("before", "between", "after")
+NAMES = ("before", "between", "after", "words")
 
 
 class Contexts:
-    """Tokens before the first entity of each candidate, up to its last one, and behind that.
+    """Tokens before the first entity of each candidate, up to its last one, behind it, and all.
 
     Parameters
     ----------
@@ -42,26 +42,27 @@ class Contexts:
     def view(self, name: str) -> tuple[Int32, Int64]:
         """Nodes int32 (n_nodes, 1 + n_attributes) and offsets int64 (n + 1,) of one of `NAMES`."""
         if name == "between":
-            return self._between()
+            return self._with_arguments(self._first, self._last)
+        sentences = self._table.sentences
+        start = sentences[np.searchsorted(sentences, self._first, side="right") - 1]
+        end = sentences[np.searchsorted(sentences, self._last - 1, side="right")]
+        if name == "words":
+            return self._with_arguments(start, end)
         if name == "before":
-            sentence = np.searchsorted(self._table.sentences, self._first, side="right") - 1
-            starts = np.maximum(self._table.sentences[sentence], self._first - self._window)
-            return self._plain(starts, self._first)
-        sentence = np.searchsorted(self._table.sentences, self._last - 1, side="right")
-        ends = np.minimum(self._table.sentences[sentence], self._last + self._window)
-        return self._plain(self._last, ends)
+            return self._plain(np.maximum(start, self._first - self._window), self._first)
+        return self._plain(self._last, np.minimum(end, self._last + self._window))
 
     def _plain(self, starts: Int64, ends: Int64) -> tuple[Int32, Int64]:
         """The tokens from each start to its end."""
         tokens, _, offsets = spread(starts, ends)
         return self._words(tokens), offsets
 
-    def _between(self) -> tuple[Int32, Int64]:
-        """Arguments in the order in which they start, with their roles, and the words between."""
-        tokens, owners, _ = spread(self._first, self._last)
+    def _with_arguments(self, starts: Int64, ends: Int64) -> tuple[Int32, Int64]:
+        """The tokens from each start to its end, but each argument as one node with its role."""
+        tokens, owners, _ = spread(starts, ends)
         is_word = np.ones(len(tokens), bool)
-        for starts, ends in zip(self._starts.T, self._ends.T, strict=True):
-            is_word &= (tokens < starts[owners]) | (tokens >= ends[owners])
+        for start, end in zip(self._starts.T, self._ends.T, strict=True):
+            is_word &= (tokens < start[owners]) | (tokens >= end[owners])
         tokens, owners = tokens[is_word], owners[is_word]
         arguments = self._table.candidates.arguments
         candidates, roles = np.nonzero(arguments >= 0)

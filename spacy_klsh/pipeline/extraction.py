@@ -11,16 +11,17 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..structures import Float32, Int32, Int64, Structures, concat_views
-from ..trees import tree_paths
+from ..structures import Float32, Structures, concat_views
 from .candidates import Candidates
 from .contexts import NAMES as CONTEXTS
-from .contexts import Contexts, spread
-from .subtrees import RolePaths
+from .contexts import Contexts
+from .paths import Paths, RolePaths
+from .subtrees import NAMES as TREES
+from .subtrees import Trees
 from .token_table import ATTRIBUTES, TokenTable
 
 WORDLIKE = ("lemma", "lower", "norm")
-NAMES = ("path", "subtree", "dependents", *CONTEXTS)
+NAMES = ("path", "dependents", *TREES, *CONTEXTS)
 MAX_CACHED_VECTORS = 20_000
 
 
@@ -32,17 +33,24 @@ class UnparsedDocError(ValueError):
 class ViewExtractor:
     """Turns candidates into the views that the kernel compares.
 
-    The ``path`` view is the shortest path in the dependency tree from the head's
-    syntactic root to the tail's. Column 0 of a node is the arc by which the path
-    enters it: ``dep=nsubj<`` from child to governor, ``dep=nsubj>`` from governor to
-    child, ``dep=`` for the first node. No path (two sentences): no nodes. The ``subtree``
-    view is the same path as a tree, rooted at its start. With more than two roles they
-    are the paths from the first role to each other one, in their order or joined to one
-    tree; see `subtrees.RolePaths`. The view ``dependents`` holds the tokens that hang on each
-    path, but for those of its two entities, entered by their arc. The views ``before``,
-    ``between`` and ``after`` hold the words of the sentence before the first argument, from
-    the first to the last one, and behind it; their edges are empty but for the arguments
-    between, each one node whose edge is ``role=`` and the name of its role.
+    ``path`` is the shortest path in the dependency tree from the head's syntactic root to the
+    tail's. Column 0 of a node is the arc by which the path enters it: ``dep=nsubj<`` from child
+    to governor, ``dep=nsubj>`` from governor to child, ``dep=`` for the first node. No path (two
+    sentences): no nodes. With more than two roles these are the paths from the first role to
+    each other one, in their order; see `paths.RolePaths`. ``dependents`` are the tokens that hang
+    on each path, but for those of its two entities, entered by their arc.
+
+    ``subtree`` is the same path, or all these paths, as a tree with the first role's token as
+    its root, and with the dependents of its tokens to a `depth`. ``sentence`` is the tree of
+    all tokens of the sentence. Below the token of each other role hangs a leaf, ``role=`` and
+    its name. Of the candidate's own entities only tokens on the paths are nodes; what hangs on
+    others of them is left out too. See `subtrees.Trees`.
+
+    ``before``, ``between`` and ``after`` are the words of the sentence before the first argument,
+    from the first to the last one, and behind it; their edges are empty but for the arguments
+    between, each one node whose edge is ``role=`` and the name of its role. ``words`` are all
+    words of the sentence, or of several from that of the first argument to that of the last
+    one, with the arguments as in ``between``.
 
     Parameters
     ----------
@@ -56,22 +64,27 @@ class ViewExtractor:
         names are not learned by heart.
     window : int
         Most tokens in ``before`` and in ``after``.
+    depth : int
+        How many arcs below the path a dependent in ``subtree`` may be; 0: the path alone.
 
     Raises
     ------
     ValueError
-        If a name is unknown, none is given, or the window is below 1.
+        If a name is unknown, none is given, the window is below 1 or the depth below 0.
     """
 
-    names: Sequence[str] = ("path", "dependents", *CONTEXTS)
+    names: Sequence[str] = ("path", "dependents", "before", "between", "after")
     attributes: Sequence[str] = ("lemma",)
     blind: bool = True
     window: int = 5
+    depth: int = 0
     _vectors: _VectorCache = field(default_factory=lambda: _VectorCache(), repr=False)
 
     def __post_init__(self) -> None:
         if self.window < 1:
             raise ValueError(f"window is {self.window}; give at least 1 token.")
+        if self.depth < 0:
+            raise ValueError(f"depth is {self.depth}; give at least 0 arcs, for the path alone.")
         for kind, given, known in (
             ("view", self.names, NAMES),
             ("attribute", self.attributes, ATTRIBUTES),
@@ -109,85 +122,28 @@ class ViewExtractor:
         """The views of Docs with one vocab."""
         table = TokenTable(docs, candidates)
         role_paths = RolePaths(table)
-        paths = _Paths(table, role_paths.pairs)
+        paths = Paths(table, role_paths.pairs)
         contexts = Contexts(table, self.attributes, blind=self.blind, window=self.window)
         packed = {name: contexts.view(name) for name in self.names if name in CONTEXTS}
         packed["path"] = paths.nodes(self.attributes, blind=self.blind), paths.offsets
         if "dependents" in self.names:
             packed["dependents"] = paths.dependents(self.attributes, blind=self.blind)
+        trees = Trees(table, paths, role_paths, self.attributes, blind=self.blind, depth=self.depth)
+        parents = {}
+        for name in self.names:
+            if name in TREES:
+                nodes, offsets, parents[name] = trees.view(name)
+                packed[name] = nodes, offsets
         symbols = tuple(table.symbols)
         vectors = self._vectors.of(docs[0].vocab, symbols)
-        views = {name: Structures(*nodes, symbols, vectors) for name, nodes in packed.items()}
-        if "subtree" in self.names:
-            views["subtree"] = role_paths.subtree(views["path"], paths.tokens)
+        views = {
+            name: Structures(*arrays, symbols, vectors, parents.get(name))
+            for name, arrays in packed.items()
+        }
         if "dependents" in self.names:
             views["dependents"] = role_paths.joined(views["dependents"])
         views["path"] = role_paths.path(views["path"])
         return {name: views[name] for name in self.names}
-
-
-class _Paths:
-    """Paths from heads to tails, as rows of the symbols of `table`."""
-
-    def __init__(self, table: TokenTable, pairs: Candidates) -> None:
-        self._table, self._arguments = table, pairs.arguments
-        ends = table.roots[pairs.arguments.T]
-        self.tokens, self._arcs, self.offsets = tree_paths(table.governors, *ends)
-
-    def nodes(self, attributes: Sequence[str], *, blind: bool) -> Int32:
-        """The edge by which each node is entered and its attributes.
-
-        int32 (n_nodes, 1 + n_attributes).
-        """
-        labels = self._labels() if blind else np.full(len(self.tokens), -1)
-        words = self._table.words(self.tokens, attributes, labels)
-        return np.concatenate([self._edges()[:, None], words], axis=1)
-
-    def _edges(self) -> Int32:
-        down, start = self._arcs == self.tokens, self._arcs < 0
-        out = np.full(len(down), self._table.row("dep="), np.int32)
-        for mark, chosen in ((">", down), ("<", ~(down | start))):
-            out[chosen] = self._table.rows("dep", self._arcs[chosen], "dep={}" + mark)
-        return out
-
-    def dependents(self, attributes: Sequence[str], *, blind: bool) -> tuple[Int32, Int64]:
-        """Nodes of the tokens that hang on each path, not of its own entities, and their offsets.
-
-        int32 (n_nodes, 1 + n_attributes) and int64 (n + 1,); in the order of the path, and
-        those of one governor in that of the text.
-        """
-        table = self._table
-        children = np.argsort(table.governors, kind="stable")
-        children = children[table.governors[children] != children]  # a root hangs on nothing
-        above = table.governors[children]
-        places, steps, _ = spread(
-            *(np.searchsorted(above, self.tokens, s) for s in ("left", "right"))
-        )
-        tokens = children[places]
-        owners = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))[steps]
-        hangs = np.ones(len(tokens), bool)
-        for step in (steps - 1, steps + 1):  # a child on the path stands beside its governor
-            step = np.clip(step, self.offsets[owners], self.offsets[owners + 1] - 1)
-            hangs &= tokens != self.tokens[step]
-        for entity in self._arguments[owners].T:
-            hangs &= (tokens < table.starts[entity]) | (tokens >= table.ends[entity])
-        tokens, owners = tokens[hangs], owners[hangs]
-        labels = table.shown_labels(tokens, blind=blind)
-        edges = table.rows("dep", tokens, "dep={}>")
-        nodes = np.concatenate([edges[:, None], table.words(tokens, attributes, labels)], axis=1)
-        return nodes, np.searchsorted(owners, np.arange(len(self.offsets))).astype(np.int64)
-
-    def _labels(self) -> Int64:
-        """Symbol of the entity that a node belongs to, int64 (n_nodes,); -1: none.
-
-        At the ends that is the candidate's own one, elsewhere the first one that holds
-        the token.
-        """
-        out = self._table.entity_labels[self.tokens]
-        filled = np.diff(self.offsets) > 0
-        heads, tails = self._table.labels[self._arguments[filled].T]
-        out[self.offsets[:-1][filled]], out[self.offsets[1:][filled] - 1] = heads, tails
-        return out
 
 
 class _VectorCache:

@@ -186,12 +186,17 @@ def make_views(
     attributes: List[str] = LEMMA,  # noqa: UP006
     blind: bool = True,
     window: int = 5,
+    depth: int = 0,
 ) -> Maker:
     """Views of candidates, see `spacy_klsh.pipeline.extraction`."""
     from .extraction import ViewExtractor
 
     return ViewExtractor(
-        names=tuple(names), attributes=tuple(attributes), blind=blind, window=window
+        names=tuple(names),
+        attributes=tuple(attributes),
+        blind=blind,
+        window=window,
+        depth=depth,
     )
 
 

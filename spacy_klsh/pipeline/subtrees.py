@@ -1,112 +1,106 @@
-"""Views of candidates with any number of roles, put together from paths between two."""
+"""The views subtree and sentence: trees of tokens with the first argument as their root."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..structures import Int64, Structures
-from ..trees import join_paths
-from .candidates import Candidates
-from .contexts import spread
+from ..structures import Int32, Int64
+from ..trees import rooted_trees
+from .paths import Paths, RolePaths
 from .token_table import TokenTable
 
+NAMES = ("subtree", "sentence")
 
-class RolePaths:
-    """The paths that lead from the first entity of each candidate to its others.
 
-    A candidate with two roles is one path, from head to tail. One with more roles is a
-    path that goes nowhere, which shows the first role that is there, and a path from
-    there to each further role: a trigger, then the way to each participant.
+class Trees:
+    """The tokens on the paths between the entities of each candidate, and those around them.
+
+    The root is the token of the first entity that is there. A parent stands before its
+    children, and these in the order of the text. Below the node of each role but the first
+    hangs a leaf, before the node's other children, all of whose symbols are ``role=`` and its
+    name. Tokens of the candidate's own entities that are on no path are left out, and what
+    hangs on them alone goes with them.
 
     Parameters
     ----------
     table : TokenTable
-        With the candidates; more than two roles become symbols of it.
-
-    Attributes
-    ----------
-    pairs : Candidates
-        The ends of all paths as heads and tails, each once.
+        With the candidates; their roles become symbols of it.
+    paths : Paths
+        The paths of ``role_paths.pairs``.
+    role_paths : RolePaths
+    attributes : sequence of str
+    blind : bool
+        Show tokens of entities as their label.
+    depth : int
+        How many arcs below the paths a token of a subtree may be.
     """
 
-    def __init__(self, table: TokenTable) -> None:
-        candidates, n = table.candidates, len(table.candidates)
-        self._names = np.zeros(0, np.int32)
-        self.pairs = candidates
-        self._rows, self._owners = np.arange(n), np.arange(n)
-        self._roles = np.zeros(n, np.int64)
-        if len(candidates.roles) > 2:
-            self._names = table.roles
-            self._set_paths(candidates)
-        self._bounds = np.searchsorted(self._owners, np.arange(n + 1))
+    def __init__(
+        self,
+        table: TokenTable,
+        paths: Paths,
+        role_paths: RolePaths,
+        attributes: Sequence[str],
+        *,
+        blind: bool,
+        depth: int,
+    ) -> None:
+        self._table, self._paths, self._role_paths = table, paths, role_paths
+        self._attributes, self._blind, self._depth = attributes, blind, depth
 
-    def _set_paths(self, candidates: Candidates) -> None:
-        ends, size = candidates.arguments.astype(np.int64), max(len(candidates.entities), 1)
-        first = (ends >= 0).argmax(axis=1)
-        ends[:, 0] = np.take_along_axis(ends, first[:, None], axis=1)[:, 0]
-        self._owners, self._roles = np.nonzero(ends >= 0)
-        pairs = ends[self._owners, 0] * size + ends[self._owners, self._roles]
-        pairs, self._rows = np.unique(pairs, return_inverse=True)
-        arguments = np.stack(np.divmod(pairs, size), axis=1).astype(np.int32)
-        self.pairs = Candidates(("head", "tail"), candidates.entities, arguments)
+    def view(self, name: str) -> tuple[Int32, Int64, Int32]:
+        """Nodes, offsets and parents of one of `NAMES`; no node where a path is missing.
 
-    def path(self, paths: Structures) -> Structures:
-        """The paths of each candidate one behind the other.
-
-        Parameters
-        ----------
-        paths : Structures
-            The paths of `pairs`.
-
-        Returns
-        -------
-        Structures
-            With more than two roles the edge of the node at which the path of a role
-            begins is ``role=`` and its name. No node where a path is missing.
+        int32 (n_nodes, 1 + n_attributes), int64 (n + 1,) and int32 (n_nodes,).
         """
-        if not len(self._names):
-            return paths
-        lengths = paths.lengths[self._rows]
-        broken = np.zeros(len(self._bounds) - 1, bool)
-        broken[self._owners[lengths == 0]] = True
-        lengths[broken[self._owners]] = 0
-        starts = paths.offsets[self._rows]
-        steps, _, offsets = spread(starts, starts + lengths)
-        nodes, marked = paths.nodes[steps], (self._roles > 0) & (lengths > 0)
-        nodes[offsets[:-1][marked], 0] = self._names[self._roles[marked]]
-        return Structures(nodes, offsets[self._bounds], paths.symbols, paths.vectors)
-
-    def joined(self, structures: Structures) -> Structures:
-        """Structures of `pairs`, those of each candidate one behind the other."""
-        starts, ends = structures.offsets[self._rows], structures.offsets[self._rows + 1]
-        steps, _, offsets = spread(starts, ends)
-        return Structures(
-            structures.nodes[steps],
-            offsets[self._bounds],
-            structures.symbols,
-            structures.vectors,
+        table, whole = self._table, name == "sentence"
+        on_paths, ends = self._role_paths.steps(self._paths.offsets)
+        arguments = table.candidates.arguments
+        owners, roles = np.nonzero(arguments >= 0)
+        tokens, steps, leaves, parents, offsets = rooted_trees(
+            table.governors,
+            *_neighbours(table.governors),
+            self._paths.tokens[on_paths],
+            ends,
+            self._spans(arguments[owners, roles], roles),
+            np.searchsorted(owners, np.arange(len(arguments) + 1)),
+            len(table.governors) if whole else self._depth,
+            whole,
         )
+        labels, met = table.shown_labels(tokens, blind=self._blind), steps >= 0
+        labels[met] = self._paths.labels(blind=self._blind)[on_paths[steps[met]]]
+        words = table.words(tokens, self._attributes, labels)
+        nodes = np.concatenate([self._edges(tokens, parents, offsets)[:, None], words], axis=1)
+        is_leaf = leaves >= 0
+        nodes[is_leaf] = table.roles[roles[leaves[is_leaf]], None]
+        return nodes, offsets, parents
 
-    def subtree(self, paths: Structures, tokens: Int64) -> Structures:
-        """The union of the paths of each candidate, a tree with the first entity as its root.
+    def _spans(self, entities: Int32, roles: Int64) -> Int64:
+        """Start, end and where the leaf hangs of each argument, int64 (n_arguments, 3)."""
+        table = self._table
+        bearers = np.where(roles > 0, table.roots[entities], -1)
+        return np.stack([table.starts[entities], table.ends[entities], bearers], axis=1)
 
-        Parameters
-        ----------
-        paths : Structures
-            The paths of `pairs`.
-        tokens : int64 array (n_steps,)
-            Token at each of their nodes.
+    def _edges(self, tokens: Int64, parents: Int32, offsets: Int64) -> Int32:
+        """The edge by which each token is entered from its parent, int32 (n_nodes,)."""
+        table, below = self._table, parents >= 0
+        above = tokens[(np.repeat(offsets[:-1], np.diff(offsets)) + parents)[below]]
+        down = table.governors[tokens[below]] == above
+        edges = np.empty(len(above), np.int32)
+        edges[down] = table.rows("dep", tokens[below][down], "dep={}>")
+        edges[~down] = table.rows("dep", above[~down], "dep={}<")
+        out = np.full(len(tokens), table.row("dep="), np.int32)
+        out[below] = edges
+        return out
 
-        Returns
-        -------
-        Structures
-            With parents. Nodes stand in the order in which the paths come to them, and
-            show what the first of these shows there. With more than two roles, below the
-            node of each role but the first hangs a leaf ``role=`` with its name. No node
-            where a path is missing.
-        """
-        marks = np.where(self._roles > 0, len(tokens) + self._roles, -1)
-        steps, parents, offsets = join_paths(tokens, paths.offsets, self._rows, self._bounds, marks)
-        leaves = np.repeat(self._names[:, None], paths.nodes.shape[1], axis=1)
-        nodes = np.concatenate([paths.nodes, leaves])[steps]
-        return Structures(nodes, offsets, paths.symbols, paths.vectors, parents)
+
+def _neighbours(governors: Int64) -> tuple[Int64, Int64]:
+    """What each token governs and is governed by, in the order of the text, and their bounds."""
+    children = np.flatnonzero(governors != np.arange(len(governors)))
+    above = governors[children]
+    owners, others = np.concatenate([above, children]), np.concatenate([children, above])
+    order = np.lexsort((others, owners))
+    bounds = np.searchsorted(owners[order], np.arange(len(governors) + 1))
+    return others[order], bounds.astype(np.int64)

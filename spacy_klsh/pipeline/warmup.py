@@ -11,6 +11,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..hashing.families import FAMILIES
+from .factory import VIEWS
 from .relations import Relation, register_extensions
 
 CLASSIFIERS = (
@@ -34,7 +35,7 @@ def warmup(classifiers: Sequence[Mapping[str, Any]] = CLASSIFIERS) -> None:
     for family, classifier in product(FAMILIES, classifiers):
         nlp = spacy.blank("en")
         config = {
-            "views": {"names": ["path", "dependents", "before", "between", "after", "subtree"]},
+            "views": {"names": [*VIEWS, "subtree"]},
             "hashing": {"family": family, "n_bits": 64},
             "classifier": dict(classifier),
         }

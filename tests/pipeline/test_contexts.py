@@ -14,7 +14,7 @@ from spacy_klsh.pipeline.extraction import NAMES, UnparsedDocError, ViewExtracto
 from spacy_klsh.structures import concat_views
 
 VOCABS = [spacy.blank("en").vocab, spacy.blank("de").vocab]
-VIEWS = ("dependents", "before", "between", "after")
+VIEWS = ("dependents", "before", "between", "after", "words")
 ROLES = ("trigger", "Theme", "Theme2", "Cause")
 #          0      1        2      3     4      5       6    7      8       9       10
 WORDS = ("Then", "Ada", "Park", "of", "Lumen", "hired", "Bo", "here", ".", "Lumen", "grew")
@@ -58,6 +58,14 @@ def view(name, *places, rows=((0, 1),), doc=None, roles=("head", "tail"), **sett
         ("between", (ADA, ALL), "head:park tail:park"),
         ("between", (ALL, ADA), "head:park tail:park"),
         ("between", (BO, BO), "head:bo tail:bo"),
+        ("words", (ADA, BO), ":then head:park :of :lumen :hired tail:bo :here :."),
+        ("words", (BO, LUMEN), ":then :ada :park :of tail:lumen :hired head:bo :here :."),
+        ("words", (GREW, GREW), "head:lumen tail:lumen :grew"),
+        (
+            "words",
+            (GREW, BO),
+            ":then :ada :park :of :lumen :hired tail:bo :here :. head:lumen :grew",
+        ),
         ("dependents", (ADA, BO), "prep>:of adv>:then adv>:here punct>:."),
         ("dependents", (BO, LUMEN), "adv>:then adv>:here punct>:. comp>:ada"),
         ("dependents", (LUMEN, LUMEN), ""),
@@ -87,6 +95,10 @@ def test_blinded_words_are_the_first_entity_that_holds_them():
 def test_the_window_bounds_what_stands_outside(window, before, after):
     assert view("before", LUMEN, BO, window=window) == [before]
     assert view("after", LUMEN, BO, window=window) == [after]
+
+
+def test_all_words_do_not_end_at_the_window():
+    assert view("words", LUMEN, BO, window=1) == view("words", LUMEN, BO)
 
 
 def test_absent_roles_are_nowhere():

@@ -89,7 +89,13 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
         ),
         (
             factory.make_views,
-            {"names": ["path"], "attributes": ["pos", "tag"], "blind": False, "window": 3},
+            {
+                "names": ["path"],
+                "attributes": ["pos", "tag"],
+                "blind": False,
+                "window": 3,
+                "depth": 2,
+            },
         ),
         (factory.make_features, {"width": 9, "max_lengths": {"path": 2}}),
         (

@@ -11,6 +11,8 @@ from pipeline import sentences
 from pipeline.forgery import NAMES, files, members, npz, packed, signed
 from pipeline.sentences import answers, bare, build, corpus, with_vectors
 
+from spacy_klsh.pipeline.meta import NEWER
+
 
 @pytest.fixture(scope="module")
 def content(trained):
@@ -111,6 +113,13 @@ def test_meta_tells_version_labels_thresholds_and_settings(content, component):
     assert meta["settings"]["kernel"]["decay"] == component.hashing.kernel.decay
 
 
+def test_settings_that_old_models_lack_are_told_only_where_they_are_not_the_default(content):
+    other = build(views={"@misc": "spacy-klsh.views.v1", "depth": 1}).get_pipe("klsh_relations")
+    old, new = (files(saved)["meta.json"].decode() for saved in (content, other.to_bytes()))
+    assert not [name for name in NEWER if f'"{name}"' in old]
+    assert json.loads(new)["settings"]["views"]["depth"] == 1
+
+
 def refused(component, content, match="damaged"):
     with pytest.raises(ValueError, match=match):
         component.from_bytes(content)
@@ -203,6 +212,7 @@ OTHER_SETTINGS = [
     ("hashing", {"hashing": {**sentences.SMALL["hashing"], "n_bits": 64}}),
     ("classifier", {"classifier": {**sentences.SMALL["classifier"], "n_members": 21}}),
     ("views", {"views": {"@misc": "spacy-klsh.views.v1", "blind": False}}),
+    ("views", {"views": {"@misc": "spacy-klsh.views.v1", "depth": 1}}),
     ("kernel", {"kernel": {"@misc": "spacy-klsh.subsequence_kernel.v1", "decay": 0.5}}),
 ]
 

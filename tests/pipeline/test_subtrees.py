@@ -73,16 +73,96 @@ def test_a_subtree_is_rooted_at_the_trigger_and_names_each_role_in_a_leaf():
     (tree,) = words(views(make(), candidates(make(), [EVENT]))["subtree"])
     assert tree == [
         ("", "bond", -1),
-        ("prep>", "of", 0),
-        ("pobj>", "zap1", 1),
-        ("role=Theme", "Theme", 2),
-        ("prep>", "to", 0),
-        ("pobj>", "actin", 4),
-        ("role=Theme2", "Theme2", 5),
         ("dobj<", "facilitates", 0),
-        ("nsubj>", "zap2", 7),
-        ("role=Cause", "Cause", 8),
+        ("nsubj>", "zap2", 1),
+        ("role=Cause", "Cause", 2),
+        ("prep>", "of", 0),
+        ("pobj>", "zap1", 4),
+        ("role=Theme", "Theme", 5),
+        ("prep>", "to", 0),
+        ("pobj>", "actin", 7),
+        ("role=Theme2", "Theme2", 8),
     ]
+
+
+SENTENCE = (  # of several sentences: word:dep:governor
+    "Luckily:adv:5 Ada:comp:3 J.:mid:3 Park:nsubj:5 here:adv:3 hired:ROOT:5 the:det:9 new:amod:9 "
+    "Bo:comp:9 Xu:dobj:5 of:prep:9 Lumen:pobj:10 Inc:mid:11 quite:mod:14 late:adv:5 "
+    "Nobody:nsubj:16 cared:ROOT:16"
+)
+ADA, BO, LUMEN, CARED = (1, 4, "P"), (8, 10, "P"), (11, 13, "O"), (16, 17, "X")
+
+
+def tree(*places, name="subtree", roles=("head", "tail"), row=None, **settings):
+    """Nodes of one tree as (edge, word, parent)."""
+    words_, deps, heads = zip(*(token.split(":") for token in SENTENCE.split()), strict=True)
+    doc = make(words_, map(int, heads), deps)
+    found = candidates(doc, [row or range(len(places))], places, roles)
+    (nodes,) = words(views(doc, found, names=(name,), **settings)[name])
+    return nodes
+
+
+def test_the_subtree_of_a_pair_is_its_path_with_a_leaf_for_the_tail():
+    expected = [("", "xu", -1), ("prep>", "of", 0), ("pobj>", "lumen", 1)]
+    assert tree(BO, LUMEN) == [*expected, ("role=tail", "tail", 2)]
+
+
+def test_dependents_hang_on_the_path_to_the_depth_in_the_order_of_the_text():
+    near = [
+        ("", "xu", -1),
+        ("dobj<", "hired", 0),
+        ("adv>", "luckily", 1),
+        ("nsubj>", "park", 1),
+        ("role=tail", "tail", 3),
+        ("adv>", "here", 3),
+        ("adv>", "late", 1),
+        ("det>", "the", 0),
+        ("amod>", "new", 0),
+        ("prep>", "of", 0),
+    ]
+    assert tree(BO, ADA, depth=1) == near
+    assert [word for _, word, _ in tree(BO, ADA, depth=2)] == [
+        *("xu", "hired", "luckily", "park", "tail", "here", "late", "quite", "the", "new", "of"),
+        "lumen",
+    ]
+    assert tree(BO, ADA, depth=3)[-1] == ("mid>", "inc", 11)
+    assert tree(BO, ADA, depth=3) == tree(BO, ADA, depth=9) == tree(BO, ADA, name="sentence")
+
+
+def test_what_governs_the_path_is_in_the_sentence_alone():
+    assert not {"hired", "park"}.intersection(word for _, word, _ in tree(BO, LUMEN, depth=9))
+    nodes = tree(BO, LUMEN, name="sentence")
+    assert nodes[:5] == [
+        ("", "xu", -1),
+        ("dobj<", "hired", 0),
+        ("adv>", "luckily", 1),
+        ("nsubj>", "park", 1),
+        ("comp>", "ada", 3),
+    ]
+    assert len(nodes) == 1 + 15 - 2  # the leaf; without the other words of both entities
+
+
+def test_dependents_show_the_first_entity_that_holds_them():
+    nodes = tree(BO, LUMEN, ADA, row=(0, 1), name="sentence", blind=True)
+    assert [word for _, word, _ in nodes if word in "POX"] == ["P", "P", "P", "P", "O"]
+
+
+def test_what_hangs_on_words_of_an_own_entity_goes_with_them():
+    held = (6, 9, "H")  # the new Bo: its root is the first of three that hang on Xu
+    assert [word for _, word, _ in tree(held, (9, 10, "P"), depth=1)] == ["the", "xu", "tail", "of"]
+    whole = (6, 13, "H")
+    assert [word for _, word, _ in tree(whole, ADA, depth=9)][:2] == ["xu", "hired"]
+
+
+@pytest.mark.parametrize("name", ["subtree", "sentence"])
+def test_no_path_leaves_no_nodes(name):
+    assert tree(BO, CARED, name=name, depth=2) == []
+    assert tree(BO, CARED, LUMEN, name=name, roles=ROLES[:3]) == []
+
+
+def test_a_depth_below_0_is_refused():
+    with pytest.raises(ValueError, match="depth is -1; give at least 0"):
+        ViewExtractor(depth=-1)
 
 
 def test_the_ways_to_two_roles_share_their_beginning_in_a_subtree():
@@ -125,9 +205,9 @@ def test_blinded_ends_show_their_label():
     assert [word for _, word in words(found["path"])[0]][:4] == ["Binding", "Binding", "of", "P"]
     assert [word for _, word, _ in words(found["subtree"])[0]][:4] == [
         "Binding",
-        "of",
+        "facilitates",
         "P",
-        "Theme",
+        "Cause",
     ]
 
 
@@ -142,7 +222,7 @@ def test_a_role_that_no_path_reaches_leaves_nothing_of_the_candidate():
 
 def test_each_attribute_of_a_leaf_is_the_role():
     found = views(make(), candidates(make(), [EVENT]), attributes=("lemma", "pos"))
-    assert found["subtree"].words(0)[3] == ("role=Theme",) * 3
+    assert found["subtree"].words(0)[3] == ("role=Cause",) * 3
 
 
 def test_a_doc_without_candidates_has_empty_views_that_can_be_joined_with_others():
@@ -206,42 +286,72 @@ def naive_piece(doc, entities, a, b, blind):
     return nodes
 
 
-def naive_views(doc, found, row, blind):
-    """Nodes of the path and of the subtree, as `words` gives them."""
+def pieces(doc, found, row, blind):
+    """The role to which each path of a candidate leads and its nodes; nothing without a path."""
     entities, roles = found.entities, found.roles
     if len(roles) == 2:
-        pieces = [("", naive_piece(doc, entities, *row, blind))]
+        found = [("", naive_piece(doc, entities, *row, blind))]
     else:
         first = next(j for j in row if j >= 0)
-        pieces = [("", naive_piece(doc, entities, first, first, blind))]
-        for role, j in list(zip(roles, row, strict=True))[1:]:
-            if j >= 0:
-                piece = naive_piece(doc, entities, first, j, blind)
-                pieces.append((f"role={role}", piece))
-    if not all(piece for _, piece in pieces):
-        return [], []
-    path, tree, places = [], [], {}
-    for name, piece in pieces:
-        above = -1
-        for k, (token, edge, word) in enumerate(piece):
-            path.append((edge if k else name, word))
-            if token not in places:
-                places[token] = len(tree)
-                tree.append((edge, word, above))
-            above = places[token]
-        if name:
-            tree.append((name, name.removeprefix("role="), above))
-    return path, tree
+        others = [(f"role={role}", j) for role, j in zip(roles, row, strict=True) if j >= 0]
+        others = [(role, j) for role, j in others if role != f"role={roles[0]}"]
+        found = [
+            (role, naive_piece(doc, entities, first, j, blind))
+            for role, j in [("", first), *others]
+        ]
+    return found if all(piece for _, piece in found) else []
+
+
+def naive_path(doc, found, row, blind):
+    """Nodes of the path, as `words` gives them."""
+    return [
+        (edge if k else name, word)
+        for name, piece in pieces(doc, found, row, blind)
+        for k, (_, edge, word) in enumerate(piece)
+    ]
+
+
+def naive_tree(doc, found, row, blind, depth, *, whole):
+    """Nodes of the subtree or of the sentence, as `words` gives them."""
+    entities, ways = found.entities, [piece for _, piece in pieces(doc, found, row, blind)]
+    if not ways:
+        return []
+    shows = {}
+    for token, _, word in (node for way in ways for node in way):
+        shows.setdefault(token, word)
+    named = [(role, j) for role, j in list(zip(found.roles, row, strict=True)) if j >= 0]
+    nodes = naive_paths.tree(
+        [token.head.i for token in doc],
+        [[token for token, *_ in way] for way in ways],
+        {i for _, j in named for i in range(entities[j].start, entities[j].end)},
+        {role: entities[j].root.i for role, j in named if role != found.roles[0]},
+        depth,
+        whole=whole,
+    )
+    out = []
+    for node, place in nodes:
+        if isinstance(node, str):
+            out.append((f"role={node}", node, place))
+            continue
+        above, edge = (None, "") if place is None else (nodes[place][0], f"{doc[node].dep_}>")
+        if above is not None and doc[node].head.i != above:
+            edge = f"{doc[above].dep_}<"
+        word = shows.get(node, shown(doc, entities, node, blind))
+        out.append((edge, word, -1 if place is None else place))
+    return out
 
 
 @strategies.THOROUGH
-@given(problems(), st.booleans())
-def test_views_equal_a_breadth_first_search(problem, blind):
+@given(problems(), st.booleans(), st.integers(0, 3))
+def test_views_equal_a_breadth_first_search(problem, blind, depth):
     doc, found = problem
-    both = views(doc, found, blind=blind)
-    expected = [naive_views(doc, found, row, blind) for row in found.arguments.tolist()]
-    assert words(both["path"]) == [path for path, _ in expected]
-    assert words(both["subtree"]) == [tree for _, tree in expected]
+    every = views(doc, found, names=("path", "subtree", "sentence"), blind=blind, depth=depth)
+    rows = found.arguments.tolist()
+    assert words(every["path"]) == [naive_path(doc, found, row, blind) for row in rows]
+    for name in ("subtree", "sentence"):
+        assert words(every[name]) == [
+            naive_tree(doc, found, row, blind, depth, whole=name == "sentence") for row in rows
+        ]
 
 
 @strategies.THOROUGH
