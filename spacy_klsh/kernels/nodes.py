@@ -127,6 +127,11 @@ class NodeKernel:
 
     def _shares(self, structures: Structures) -> Float32:
         """Weight of each attribute, float32 (n_attributes,), 1 in sum."""
+        weights = self._given_weights(structures)
+        return (np.array(weights) / sum(weights)).astype(np.float32)
+
+    def _given_weights(self, structures: Structures) -> tuple[float, ...]:
+        """Weight of each attribute as it was given, 1 where none was."""
         n_attributes = structures.nodes.shape[1] - 1
         if n_attributes < 1:
             raise ValueError(
@@ -139,7 +144,7 @@ class NodeKernel:
                 f"attribute_weights has {len(weights)} values but nodes have {n_attributes} "
                 "attributes beside the edge; give one an attribute."
             )
-        return (np.array(weights) / sum(weights)).astype(np.float32)
+        return weights
 
     def _table(self, y: Structures) -> SymbolTable:
         """The symbols of `y`, ready to meet others."""
@@ -152,6 +157,11 @@ class NodeKernel:
 
         `table` is that of `y`, if there is one already.
         """
+        if x.nodes.shape[1] != y.nodes.shape[1]:
+            raise ValueError(
+                f"nodes have {x.nodes.shape[1]} attributes but those compared with have "
+                f"{y.nodes.shape[1]}; extract both with the same settings."
+            )
         similarity = (table or self._table(y)).similarity(x)
         return similarity * np.outer(self._symbol_weights(x), self._symbol_weights(y))
 

@@ -148,11 +148,6 @@ class _Comparison:
 
     def __call__(self, x: Views) -> Float32:
         kernel, structures = self._kernel, x[self._kernel.view]
-        if structures.nodes.shape[1] != self._y.nodes.shape[1]:
-            raise ValueError(
-                f"nodes have {structures.nodes.shape[1]} attributes but those compared with have "
-                f"{self._y.nodes.shape[1]}; extract both with the same settings."
-            )
         weights, length_weights = kernel._shares(structures), kernel._length_weights
         similarity = kernel._similarity(structures, self._y, self._table)
         items, ids, offsets = distinct_items(structures, kernel.interleaved)

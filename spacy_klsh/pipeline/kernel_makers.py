@@ -50,3 +50,45 @@ def make_combined_kernel(
         weights=weights,
         operation=operation,  # type: ignore[arg-type]
     )
+
+
+@registry.misc("spacy-klsh.graph_kernel.v1")
+def make_graph_kernel(
+    decay: float = 0.5,
+    contiguous: bool = False,
+    threshold: float = 0.4,
+    attribute_weights: List[float] | None = None,  # noqa: UP006
+    sigma: Dict[str, float] | None = None,  # noqa: UP006
+    view: str = "subtree",
+) -> Any:
+    """Graph kernel on trees, see `spacy_klsh.kernels.graph`."""
+    from ..kernels.graph import GraphKernel
+
+    return GraphKernel(
+        decay=decay,
+        contiguous=contiguous,
+        threshold=threshold,
+        attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
+        sigma=sigma,
+        view=view,
+    )
+
+
+@registry.misc("spacy-klsh.shortest_path_kernel.v1")
+def make_shortest_path_kernel(
+    labelled: bool = False,
+    threshold: float = 0.4,
+    attribute_weights: List[float] | None = None,  # noqa: UP006
+    sigma: Dict[str, float] | None = None,  # noqa: UP006
+    view: str = "path",
+) -> Any:
+    """Product of common features, see `spacy_klsh.kernels.shortest_path`."""
+    from ..kernels.shortest_path import ShortestPathKernel
+
+    return ShortestPathKernel(
+        labelled=labelled,
+        threshold=threshold,
+        attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
+        sigma=sigma,
+        view=view,
+    )
