@@ -15,6 +15,7 @@ import typer
 from benchmark_classifiers import classifiers
 from benchmark_component import component
 from benchmark_convert import convert
+from benchmark_graph import graph, shortest_path
 from benchmark_kernel import kernel
 from benchmark_start import start
 from benchmark_subspace import subspace
@@ -34,6 +35,8 @@ class Name(Enum):
     start = "start"
     convert = "convert"
     classifiers = "classifiers"
+    graph = "graph"
+    shortest_path = "shortest_path"
 
 
 BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
@@ -43,12 +46,16 @@ BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
     Name.start: lambda _: start(),
     Name.convert: convert,
     Name.classifiers: classifiers,
+    Name.graph: graph,
+    Name.shortest_path: shortest_path,
 }
 FOLDERS = {
     Name.kernel: "ppi",
     Name.component: "ppi",
     Name.convert: "chemprot",
     Name.classifiers: "chemprot",
+    Name.graph: "ppi",
+    Name.shortest_path: "ppi",
 }
 
 

@@ -37,7 +37,7 @@ def kernel(corpora: Path) -> dict[str, float]:
     comparison with it; NumPy meets all. All take turns, and times are medians.
     """
     tuples, interleaved = (SubsequenceKernel(interleaved=choice) for choice in (False, True))
-    paths = aimed_paths(corpora)
+    paths = aimed_views(corpora)
     reference = KLSH(tuples, n_references=N_REFERENCES).fit(paths).reference_
     n = len(paths["path"])
     sample = take(paths, np.sort(np.random.default_rng(0).permutation(n)[:N_SAMPLE]))
@@ -69,10 +69,10 @@ def kernel(corpora: Path) -> dict[str, float]:
     }
 
 
-def aimed_paths(corpora: Path) -> Views:
-    """Paths of all pairs of proteins in a sentence of AIMed, in document order."""
+def aimed_views(corpora: Path, **settings: Any) -> Views:
+    """Views of all pairs of proteins in a sentence of AIMed, in document order."""
     nlp = spacy.load(BASE, exclude=["ner"])
-    candidates, extract = EntityPairs(spans_key="entities"), ViewExtractor()
+    candidates, extract = EntityPairs(spans_key="entities"), ViewExtractor(**settings)
     docs = list(nlp.pipe(read(nlp, corpora, "AIMed")))
     return extract(docs, [candidates(doc, ordered=False) for doc in docs])
 

@@ -1,0 +1,42 @@
+import benchmark_graph as benchmark
+import numpy as np
+import pytest
+import strategies
+import tree_strategies
+from hypothesis import given
+
+from spacy_klsh.kernels.graph import GraphKernel
+from spacy_klsh.kernels.shortest_path import ShortestPathKernel
+
+
+@given(problem=tree_strategies.graph_problems(max_size=4))
+@strategies.THOROUGH
+def test_the_twin_of_the_graph_kernel_agrees_with_it(problem):
+    names = ("decay", "contiguous", "threshold")
+    kernel = GraphKernel(**{name: problem.parameters[name] for name in names})
+    if len(problem.x["subtree"]) and len(problem.y["subtree"]):
+        found = benchmark.numpy_graph(kernel, problem.y)(problem.x)
+        expected = kernel.gram(problem.x, problem.y)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+@given(problem=strategies.kernel_problems(max_size=4))
+@strategies.THOROUGH
+def test_the_twin_of_the_shortest_path_kernel_agrees_with_it(labelled, problem):
+    kernel = ShortestPathKernel(labelled=labelled, threshold=problem.parameters["threshold"])
+    if len(problem.x["path"]) and len(problem.y["path"]):
+        found = benchmark.numpy_shortest_path(kernel, problem.y)(problem.x)
+        expected = kernel.gram(problem.x, problem.y)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
+
+def test_trees_whose_nodes_are_all_alike_keep_their_shapes():
+    trees = tree_strategies.pack(*tree_strategies.corpus(20))
+    alike = benchmark.all_alike(trees)
+    assert (alike.lengths.tolist(), alike.parents.tolist()) == (
+        trees.lengths.tolist(),
+        trees.parents.tolist(),
+    )
+    gram = GraphKernel().gram({"subtree": alike}, {"subtree": alike})
+    assert ((gram > 0) == np.outer(trees.lengths > 0, trees.lengths > 0)).all()
