@@ -50,3 +50,27 @@ def make_combined_kernel(
         weights=weights,
         operation=operation,  # type: ignore[arg-type]
     )
+
+
+@registry.misc("spacy-klsh.common_paths_kernel.v1")
+def make_common_paths_kernel(
+    alpha: float = 0.25,
+    anchors: str = "any",
+    edges: bool = True,
+    threshold: float = 0.4,
+    attribute_weights: List[float] | None = None,  # noqa: UP006
+    sigma: Dict[str, float] | None = None,  # noqa: UP006
+    view: str = "subtree",
+) -> Any:
+    """Common-paths kernel of dependency trees, see `spacy_klsh.kernels.common_paths`."""
+    from ..kernels.common_paths import CommonPathsKernel
+
+    return CommonPathsKernel(
+        alpha=alpha,
+        anchors=anchors,  # type: ignore[arg-type]
+        edges=edges,
+        threshold=threshold,
+        attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
+        sigma=sigma,
+        view=view,
+    )
