@@ -52,6 +52,50 @@ def make_combined_kernel(
     )
 
 
+@registry.misc("spacy-klsh.shortest_path_kernel.v1")
+def make_shortest_path_kernel(
+    labelled: bool = False,
+    threshold: float = 0.4,
+    attribute_weights: List[float] | None = None,  # noqa: UP006
+    sigma: Dict[str, float] | None = None,  # noqa: UP006
+    view: str = "path",
+) -> Any:
+    """Product of common features, see `spacy_klsh.kernels.shortest_path`."""
+    from ..kernels.shortest_path import ShortestPathKernel
+
+    return ShortestPathKernel(
+        labelled=labelled,
+        threshold=threshold,
+        attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
+        sigma=sigma,
+        view=view,
+    )
+
+
+@registry.misc("spacy-klsh.common_paths_kernel.v1")
+def make_common_paths_kernel(
+    alpha: float = 0.25,
+    anchors: str = "any",
+    edges: bool = True,
+    threshold: float = 0.4,
+    attribute_weights: List[float] | None = None,  # noqa: UP006
+    sigma: Dict[str, float] | None = None,  # noqa: UP006
+    view: str = "subtree",
+) -> Any:
+    """Common-paths kernel of dependency trees, see `spacy_klsh.kernels.common_paths`."""
+    from ..kernels.common_paths import CommonPathsKernel
+
+    return CommonPathsKernel(
+        alpha=alpha,
+        anchors=anchors,  # type: ignore[arg-type]
+        edges=edges,
+        threshold=threshold,
+        attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
+        sigma=sigma,
+        view=view,
+    )
+
+
 @registry.misc("spacy-klsh.graph_kernel.v1")
 def make_graph_kernel(
     decay: float = 0.5,
@@ -67,26 +111,6 @@ def make_graph_kernel(
     return GraphKernel(
         decay=decay,
         contiguous=contiguous,
-        threshold=threshold,
-        attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
-        sigma=sigma,
-        view=view,
-    )
-
-
-@registry.misc("spacy-klsh.shortest_path_kernel.v1")
-def make_shortest_path_kernel(
-    labelled: bool = False,
-    threshold: float = 0.4,
-    attribute_weights: List[float] | None = None,  # noqa: UP006
-    sigma: Dict[str, float] | None = None,  # noqa: UP006
-    view: str = "path",
-) -> Any:
-    """Product of common features, see `spacy_klsh.kernels.shortest_path`."""
-    from ..kernels.shortest_path import ShortestPathKernel
-
-    return ShortestPathKernel(
-        labelled=labelled,
         threshold=threshold,
         attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
         sigma=sigma,

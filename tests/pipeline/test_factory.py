@@ -31,6 +31,7 @@ MAKERS = [
     ("misc", "spacy-klsh.ensemble.v1", classifier_makers.make_ensemble),
     ("misc", "spacy-klsh.features.v1", factory.make_features),
     ("misc", "spacy-klsh.combined_kernel.v1", kernel_makers.make_combined_kernel),
+    ("misc", "spacy-klsh.common_paths_kernel.v1", kernel_makers.make_common_paths_kernel),
 ]
 
 
