@@ -13,6 +13,7 @@ from test_classifier_table import folder as folder  # a corpus `small`, and two 
 
 FEW = {
     "path": {"kernel": code_table.PATH},
+    "shortest path, classes": code_table.CODES["shortest path, classes"],
     "kulis, 40 bits": {"hashing": {"@misc": "spacy-klsh.klsh.v1", "n_bits": 40}},
 }
 
@@ -42,8 +43,8 @@ def test_a_row_for_each_corpus_codes_and_inputs(table, capsys):
     assert [code_table.cell(row) for row in rows] == cells
     for row in rows:
         assert row["n_seeds"] == 2 and 0 < row["f1"] <= 1 and 0.4 < row["auc"] <= 1
-    alone = {row["f1"] for row in rows if (row["corpus"], row["inputs"]) == ("small", "features")}
-    assert len(alone) == 1  # no codes are looked at
+    alone = {row["codes"]: row["f1"] for row in rows if row["inputs"] == "features"}
+    assert alone["path"] == alone["kulis, 40 bits"]  # no codes are looked at
     assert "kulis, 40 bits" in capsys.readouterr().out
 
 
@@ -64,7 +65,7 @@ def test_f1_is_that_of_the_component_itself(table):
         list(DocBin().from_disk(table / f"small_{part}.spacy").get_docs(nlp.vocab))
         for part in ("train", "test")
     )
-    parts = code_table.Parts.of(nlp, train, test, {}, None)
+    parts = code_table.Parts.of(nlp, train, test, "small", None, False)
     (row,) = code_table.compared(parts, "path", ["features"], 1)
     component = nlp.create_pipe("klsh_relations", config={"views": code_table.VIEWS, "seed": 0})
     component.initialize(lambda: code_table.as_examples(train))
@@ -76,6 +77,6 @@ def test_f1_is_that_of_the_component_itself(table):
 def test_the_first_documents_are_taken_until_there_are_enough_candidates(table):
     nlp = spacy.blank("en")
     docs = list(DocBin().from_disk(table / "small_train.spacy").get_docs(nlp.vocab))
-    whole, some = (code_table.Parts.of(nlp, docs, docs, {}, most) for most in (None, 9))
+    whole, some = (code_table.Parts.of(nlp, docs, docs, "small", most, False) for most in (None, 9))
     assert len(np.unique(whole.train.groups)) == len(docs)
     assert len(some.train.y) == len(whole.train.y[whole.train.groups < 3]) >= 9

@@ -21,9 +21,9 @@ from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.graph import GraphKernel
 from spacy_klsh.kernels.nodes import NodeKernel
 from spacy_klsh.kernels.shortest_path import ShortestPathKernel
-from spacy_klsh.structures import Structures, Views, take
+from spacy_klsh.structures import Structures, Views
 
-TREES = {"names": ("subtree",)}  # and depth=1, once views have it
+TREES = {"names": ("subtree",), "depth": 1}
 N_GROUPS, GROUP_SIZE = 6, 200
 
 
@@ -159,7 +159,9 @@ def padded_children(trees: Structures) -> Array:
     return out
 
 
-def numpy_graph_values(c: Array, x_children: Array, y_children: Array, kernel: GraphKernel) -> Array:
+def numpy_graph_values(
+    c: Array, x_children: Array, y_children: Array, kernel: GraphKernel
+) -> Array:
     """K of many pairs of trees, float64 (n_pairs,), from similarities c (n, n_pairs, m).
 
     `x_children` are (n, most children) or (n, most children, n_pairs), `y_children`

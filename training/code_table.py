@@ -10,6 +10,7 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Annotated, Any
@@ -46,9 +47,9 @@ KERNELS = {
     "path": PATH,
     "path, sigma": {**PATH, "sigma": SIGMA},
     "path, tuples": {**PATH, "interleaved": False},
-    "shortest path": block("shortest_path_kernel"),
     "words": block("subsequence_kernel", view="words", interleaved=False),
     "common paths": block("common_paths_kernel"),
+    "common paths, sigma": block("common_paths_kernel", sigma=SIGMA),
     "common paths, arguments": block("common_paths_kernel", anchors="arguments"),
     "graph": GRAPH,
     "graph, sigma": {**GRAPH, "sigma": SIGMA},
@@ -63,16 +64,21 @@ FAMILIES = {
     for family in ("rknn", "rmm", "kulis")
     for n_bits in (100, 300, 1000)
 }
-CODES = {
-    **{name: {"kernel": kernel} for name, kernel in KERNELS.items()},
-    **{name: {"hashing": hashing} for name, hashing in FAMILIES.items()},
-}
-INPUTS = ("codes", "both", "features")  # features: no kernel at all, to compare with
 VIEWS = {
     "@misc": "spacy-klsh.views.v1",
     "names": ["path", "dependents", "before", "between", "after", "subtree", "words"],
     "depth": 1,
 }
+CLASSES = {**VIEWS, "attributes": ["lemma", "tag", "pos"]}  # of words
+CODES = {
+    **{name: {"kernel": kernel} for name, kernel in KERNELS.items()},
+    **{
+        f"{name}, classes": {"kernel": block(f"{kernel}_kernel"), "views": CLASSES}
+        for name, kernel in (("shortest path", "shortest_path"), ("common paths", "common_paths"))
+    },
+    **{name: {"hashing": hashing} for name, hashing in FAMILIES.items()},
+}
+INPUTS = ("codes", "both", "features")  # features: no kernel at all, to compare with
 NAMES = (*CORPORA, *PPI)
 
 Bool = NDArray[np.bool_]
@@ -112,8 +118,9 @@ def main(
     rows = json.loads(json_file.read_text("utf-8")) if json_file.exists() else []
     for corpus in chosen(corpora, NAMES, "corpus"):
         train, test = (read(nlp, folder / f"{name}.spacy") for name in files(corpus))
-        parts = Parts.of(nlp, train, test, settings_of(corpus), most)
+        parts_of = cache(partial(Parts.of, nlp, train, test, corpus, most))
         for name in chosen(codes, CODES, "codes"):
+            parts = parts_of("views" in CODES[name])
             for row in compared(parts, name, chosen(inputs, INPUTS, "inputs"), seeds):
                 row = {"corpus": corpus, **row}
                 logging.info(json.dumps(row))
@@ -156,11 +163,12 @@ class Parts:
         nlp: Language,
         train: list[Doc],
         test: list[Doc],
-        settings: Mapping[str, Any],
+        corpus: str,
         most: int | None,
+        classes: bool,
     ) -> Parts:
         """Those of parsed Docs; of the training ones the first, with about `most` candidates."""
-        settings = {**settings, "views": VIEWS}
+        settings = {**settings_of(corpus), "views": CLASSES if classes else VIEWS}
         component = nlp.create_pipe("klsh_relations", config=settings)
         if most is not None:
             sizes = [len(component.candidates(doc, ordered=True)) for doc in train]
