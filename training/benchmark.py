@@ -18,6 +18,7 @@ from benchmark_convert import convert
 from benchmark_kernel import kernel
 from benchmark_start import start
 from benchmark_subspace import subspace
+from benchmark_trees import common_paths
 from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits
@@ -34,6 +35,7 @@ class Name(Enum):
     start = "start"
     convert = "convert"
     classifiers = "classifiers"
+    common_paths = "common_paths"
 
 
 BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
@@ -43,12 +45,14 @@ BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
     Name.start: lambda _: start(),
     Name.convert: convert,
     Name.classifiers: classifiers,
+    Name.common_paths: common_paths,
 }
 FOLDERS = {
     Name.kernel: "ppi",
     Name.component: "ppi",
     Name.convert: "chemprot",
     Name.classifiers: "chemprot",
+    Name.common_paths: "ppi",
 }
 
 
