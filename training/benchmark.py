@@ -15,8 +15,8 @@ import typer
 from benchmark_classifiers import classifiers
 from benchmark_component import component
 from benchmark_convert import convert
-from benchmark_graph import graph, shortest_path
 from benchmark_kernel import kernel
+from benchmark_kernels import kernels
 from benchmark_start import start
 from benchmark_subspace import subspace
 from rich.console import Console
@@ -35,8 +35,7 @@ class Name(Enum):
     start = "start"
     convert = "convert"
     classifiers = "classifiers"
-    graph = "graph"
-    shortest_path = "shortest_path"
+    kernels = "kernels"
 
 
 BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
@@ -46,16 +45,14 @@ BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
     Name.start: lambda _: start(),
     Name.convert: convert,
     Name.classifiers: classifiers,
-    Name.graph: graph,
-    Name.shortest_path: shortest_path,
+    Name.kernels: kernels,
 }
 FOLDERS = {
     Name.kernel: "ppi",
     Name.component: "ppi",
     Name.convert: "chemprot",
     Name.classifiers: "chemprot",
-    Name.graph: "ppi",
-    Name.shortest_path: "ppi",
+    Name.kernels: "ppi",
 }
 
 

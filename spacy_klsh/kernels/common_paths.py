@@ -123,8 +123,8 @@ class CommonPathsKernel(NodeKernel):
     def _governed(self, x: Views) -> GovernedTrees:
         return governed(x[self.view], anchored=self._anchored, labels=self.edges)
 
-    def _trees(self, governed: GovernedTrees) -> Trees:
-        structures, children = governed
+    def _compiled(self, trees: GovernedTrees) -> Trees:
+        structures, children = trees
         ends = np.ones(len(structures.nodes))
         if self._anchored:
             ends = is_role(structures) / self.alpha  # the arc to a leaf is none
@@ -135,26 +135,19 @@ class CommonPathsKernel(NodeKernel):
         parts = [np.zeros(0)]
         for rows in _blocks(structures.lengths**2):
             block, nodes = structures[rows], slice(*structures.offsets[[rows.start, rows.stop]])
-            trees = self._trees(GovernedTrees(block, x.children[nodes]))
+            values, starts = self._own_similarity(block)
             symbol_weights = self._symbol_weights(block)[block.nodes]
-            parts.append(
-                own_sums(
-                    *self._own_similarity(block),
-                    symbol_weights,
-                    weights,
-                    trees,
-                    self.alpha,
-                    self._anchored,
-                )
-            )
-        values = np.concatenate(parts)
-        if not np.isfinite(values).all():
-            i = int(np.isfinite(values).argmin())
+            trees = self._compiled(GovernedTrees(block, x.children[nodes]))
+            settings = weights, trees, self.alpha, self._anchored
+            parts.append(own_sums(values, starts, symbol_weights, *settings))
+        out = np.concatenate(parts)
+        if not np.isfinite(out).all():
+            i = int(np.isfinite(out).argmin())
             raise ValueError(
-                f"K of structure {i} and itself is {values[i]}, expected a finite number; choose "
+                f"K of structure {i} and itself is {out[i]}, expected a finite number; choose "
                 "sigma nearer to 1."
             )
-        return values
+        return out
 
 
 class _Comparison:
@@ -162,11 +155,11 @@ class _Comparison:
 
     def __init__(self, kernel: CommonPathsKernel, y: Views) -> None:
         self._kernel = kernel
-        governed = kernel._governed(y)
-        self._y, self._y_trees = governed.structures, kernel._trees(governed)
+        trees = kernel._governed(y)
+        self._y, self._y_trees = trees.structures, kernel._compiled(trees)
         self._items = np.unique(self._y.nodes[:, 1:], axis=0, return_inverse=True)[1].reshape(-1)
         self._table = kernel._table(self._y)
-        self._scale = inverse_roots(kernel._self_values(governed))
+        self._scale = inverse_roots(kernel._self_values(trees))
 
     def __call__(self, x: Views) -> Float32:
         compare, n, m = self._compared(x), len(x[self._kernel.view]), len(self._y)
@@ -182,29 +175,20 @@ class _Comparison:
 
     def _compared(self, x: Views) -> Callable[[Int64, Int64], Float32]:
         """`pairs` of `x` with everything that depends on `x` alone computed once."""
-        kernel, governed = self._kernel, self._kernel._governed(x)
-        structures, trees = governed.structures, kernel._trees(governed)
+        kernel, trees = self._kernel, self._kernel._governed(x)
+        structures = trees.structures
         if structures.nodes.shape[1] != self._y.nodes.shape[1]:
             raise ValueError(
                 f"nodes have {structures.nodes.shape[1]} attributes but those compared with have "
                 f"{self._y.nodes.shape[1]}; extract both with the same settings."
             )
         similarity = kernel._similarity(structures, self._y, self._table)
-        weights = kernel._shares(structures)
-        scale = inverse_roots(kernel._self_values(governed))
+        sides = kernel._shares(structures), kernel._compiled(trees), self._y_trees, self._items
+        scale = inverse_roots(kernel._self_values(trees))
 
         def pairs(own: Int64, other: Int64) -> Float32:
-            values = cross_sums(
-                similarity,
-                weights,
-                trees,
-                self._y_trees,
-                self._items,
-                own,
-                other,
-                kernel.alpha,
-                kernel._anchored,
-            )
+            settings = kernel.alpha, kernel._anchored
+            values = cross_sums(similarity, *sides, own, other, *settings)
             return (values * scale[own] * self._scale[other]).astype(np.float32)
 
         return pairs
