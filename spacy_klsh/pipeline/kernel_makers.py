@@ -19,6 +19,9 @@ def make_subsequence_kernel(
     interleaved: bool = True,
     view: str = "path",
     learn_weights: bool = False,
+    tokens: str = "cosine",
+    bandwidth: float = 1.0,
+    edges: str = "label",
 ) -> Any:
     """Path kernel, see `spacy_klsh.kernels.subsequence` and, learning, `.learned`."""
     from ..kernels.learned import LearnedSubsequenceKernel
@@ -33,6 +36,9 @@ def make_subsequence_kernel(
         sigma=sigma,
         interleaved=interleaved,
         view=view,
+        tokens=tokens,  # type: ignore[arg-type]
+        bandwidth=bandwidth,
+        edges=edges,  # type: ignore[arg-type]
     )
 
 
