@@ -24,10 +24,14 @@ def make_subsequence_kernel(
     edges: str = "label",
 ) -> Any:
     """Path kernel, see `spacy_klsh.kernels.subsequence` and, learning, `.learned`."""
-    from ..kernels.learned import LearnedSubsequenceKernel
     from ..kernels.subsequence import SubsequenceKernel
 
-    return (LearnedSubsequenceKernel if learn_weights else SubsequenceKernel)(
+    kernel: type[SubsequenceKernel] = SubsequenceKernel
+    if learn_weights:
+        from ..kernels.learned import LearnedSubsequenceKernel
+
+        kernel = LearnedSubsequenceKernel
+    return kernel(
         decay=decay,
         max_length=max_length,
         length_weights=None if length_weights is None else tuple(length_weights),
