@@ -14,13 +14,29 @@ def thresholded_cosine(a, b, threshold):
     return max(0.0, (cosine - threshold) / (1 - threshold)) * cosine
 
 
-def symbol_similarity(a, b, *, vectors, threshold):
-    """1 for equal symbols, else the thresholded cosine, 0 where one has no vector."""
-    if a == b:
+def edge_class(symbol, edges):
+    """What counts of a symbol that is an arc with a direction; other symbols as they are."""
+    if edges == "label" or symbol[:4] != "dep=" or symbol[-1] not in "<>":
+        return symbol
+    return {"direction": symbol[-1], "any": "an arc"}[edges]
+
+
+def symbol_similarity(
+    a, b, *, vectors, threshold=0.4, tokens="cosine", bandwidth=1.0, edges="label"
+):
+    """1 for equal symbols, else the token kernel, 0 where one has no vector."""
+    classes = [edge_class(symbol, edges) for symbol in (a, b)]
+    if classes[0] == classes[1]:
         return 1.0
-    if not any(vectors.get(a, ())) or not any(vectors.get(b, ())):
+    if classes != [a, b] or not any(vectors.get(a, ())) or not any(vectors.get(b, ())):
         return 0.0
-    return thresholded_cosine(vectors[a], vectors[b], threshold)
+    pairs = [(float(p), float(q)) for p, q in zip(vectors[a], vectors[b], strict=True)]
+    return {
+        "cosine": lambda: thresholded_cosine(vectors[a], vectors[b], threshold),
+        "equality": lambda: 0.0,
+        "gaussian": lambda: math.exp(-sum((p - q) ** 2 for p, q in pairs) / bandwidth),
+        "sigmoid": lambda: (1 + math.tanh(sum(p * q for p, q in pairs))) / 2,
+    }[tokens]()
 
 
 def items(path, *, interleaved):
@@ -55,17 +71,17 @@ def subsequence_value(
     decay,
     max_length,
     length_weights=None,
-    threshold,
     attribute_weights=None,
     sigma=None,
     symbol_weights=None,
     interleaved=False,
+    **token_kernel,
 ):
     """K(s, t) before normalization, by enumeration of all pairs of index tuples."""
 
     def similarity(a, b):
         weights = [(symbol_weights or {}).get(symbol, 1.0) for symbol in (a, b)]
-        return math.prod(weights) * symbol_similarity(a, b, vectors=vectors, threshold=threshold)
+        return math.prod(weights) * symbol_similarity(a, b, vectors=vectors, **token_kernel)
 
     c = [
         [
@@ -123,18 +139,20 @@ def matches(
     t,
     *,
     vectors,
-    threshold,
+    decay=None,
+    max_length=None,
+    length_weights=None,
     attribute_weights=None,
     sigma=None,
     symbol_weights=None,
     interleaved=False,
-    **_,
+    **token_kernel,
 ):
     """Similar items as (node in s, node in t, similarity, part), in the order of the paths."""
 
     def similarity(a, b):
         weights = [(symbol_weights or {}).get(symbol, 1.0) for symbol in (a, b)]
-        return math.prod(weights) * symbol_similarity(a, b, vectors=vectors, threshold=threshold)
+        return math.prod(weights) * symbol_similarity(a, b, vectors=vectors, **token_kernel)
 
     def place(k):
         return (k + 1) // 2 if interleaved else k

@@ -7,6 +7,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from numba import config
 
+from spacy_klsh.similarity import EDGES as EDGE_KINDS
+from spacy_klsh.similarity import TOKENS
 from spacy_klsh.structures import Structures
 
 JIT = not config.DISABLE_JIT
@@ -81,6 +83,17 @@ def structures(draw, **sizes):
     )
 
 
+def token_kernels(**settings):
+    """Arguments of TokenKernel; `settings` are strategies that replace the usual ones."""
+    usual = {
+        "tokens": st.sampled_from(TOKENS),
+        "threshold": st.sampled_from((0.0, 0.25, 0.4, 0.9, 1.0)),
+        "bandwidth": st.sampled_from((0.5, 1.0, 4.0)),
+        "edges": st.sampled_from(EDGE_KINDS),
+    }
+    return st.fixed_dictionaries({**usual, **settings})
+
+
 def kernel_parameters(n_attributes=2):
     """Arguments of SubsequenceKernel for nodes of `n_attributes` columns."""
     weight = st.sampled_from((0.0, 0.5, 1.0, 3.0))
@@ -88,13 +101,12 @@ def kernel_parameters(n_attributes=2):
     def weights(n):
         return st.one_of(st.none(), st.tuples(*[weight] * n).filter(any))
 
-    return st.integers(1, 4).flatmap(
+    paths = st.integers(1, 4).flatmap(
         lambda max_length: st.fixed_dictionaries(
             {
                 "decay": st.sampled_from((0.1, 0.5, 0.9, 1.0)),
                 "max_length": st.just(max_length),
                 "length_weights": weights(max_length),
-                "threshold": st.sampled_from((0.0, 0.25, 0.4, 0.9, 1.0)),
                 "attribute_weights": weights(n_attributes - 1),
                 "sigma": st.one_of(
                     st.none(), st.fixed_dictionaries({"conj": weight}, optional={"nsubj": weight})
@@ -103,6 +115,7 @@ def kernel_parameters(n_attributes=2):
             }
         )
     )
+    return st.tuples(paths, token_kernels()).map(lambda drawn: {**drawn[0], **drawn[1]})
 
 
 class Problem(NamedTuple):

@@ -13,8 +13,8 @@ kulis
     Sign of a random direction in feature space, ``w = K_S^(-1/2) (1_S1 / size -
     1 / (2 size))`` (Kulis & Grauman 2009), K_S the gram of this bit's subsets alone.
 
-A similarity that is not positive semi-definite (thresholded cosine) can make K_S
-indefinite. Kulis then uses the pseudo-inverse root over its positive eigenvalues;
+A similarity that is not positive semi-definite (thresholded cosine, sigmoid) can make
+K_S indefinite. Kulis then uses the pseudo-inverse root over its positive eigenvalues;
 the maximum-margin dual takes a flat direction's step to the bound, as LIBSVM does.
 """
 

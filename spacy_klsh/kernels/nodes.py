@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..similarity import SymbolTable, own_similarity
+from ..similarity import SymbolTable, TokenKernel, own_similarity
 from ..structures import Float32, Int64, Structures, Views
 
 MAX_WEIGHT = 1e6
@@ -39,16 +39,18 @@ class Matches(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NodeKernel:
+class NodeKernel(TokenKernel):
     """A kernel that rests on the similarity of single nodes, and of the edges that enter them.
 
     The similarity of two nodes is ``sigma_x sigma_y edge * sum_a weight_a similarity_a`` over
-    their attributes a, the weights summing to 1; see `similarity.SymbolTable` for symbols.
+    their attributes a, the weights summing to 1; see `similarity.TokenKernel` for symbols. It is
+    positive semi-definite if that of symbols is, whatever the weights: with ``tokens`` equality
+    or gaussian, or without word vectors, but in general not with cosine or sigmoid.
 
     Parameters
     ----------
-    threshold : float in [0, 1]
-        Cosines of word vectors up to it count as 0.
+    tokens, threshold, bandwidth, edges
+        See `similarity.TokenKernel`.
     attribute_weights : tuple of floats >= 0, optional
         One for each node attribute (columns 1… of `Structures.nodes`); None: equal.
     sigma : mapping of edge label to float in [0, 100], optional
@@ -62,14 +64,12 @@ class NodeKernel:
     Garg et al. 2019, section 3.2.
     """
 
-    threshold: float = 0.4
     attribute_weights: tuple[float, ...] | None = None
     sigma: Mapping[str, float] | None = None
     view: Literal["path"] | str = "path"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
-            raise ValueError(f"threshold is {self.threshold}; choose it in [0, 1].")
+        super().__post_init__()
         check_weights("attribute_weights", self.attribute_weights)
         for label, value in (self.sigma or {}).items():
             if not 0 <= value <= MAX_SIGMA:
@@ -148,7 +148,7 @@ class NodeKernel:
 
     def _table(self, y: Structures) -> SymbolTable:
         """The symbols of `y`, ready to meet others."""
-        return SymbolTable(y, threshold=self.threshold)
+        return SymbolTable(y, self)
 
     def _similarity(
         self, x: Structures, y: Structures, table: SymbolTable | None = None
@@ -167,7 +167,7 @@ class NodeKernel:
 
     def _own_similarity(self, structures: Structures) -> tuple[Float32, Int64]:
         """Similarity of the nodes of each structure among themselves, without their weights."""
-        return own_similarity(structures, threshold=self.threshold)
+        return own_similarity(structures, self)
 
     def _symbol_weights(self, structures: Structures) -> Float32:
         """Weight of every symbol, float32 (n_symbols,): sigma of an edge, 1 for what is none."""

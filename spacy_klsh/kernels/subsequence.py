@@ -33,9 +33,9 @@ class SubsequenceKernel(NodeKernel):
     of their own: node, edge, node, …, and an edge never matches a node.
 
     The kernel is positive semi-definite if the similarity of symbols is: so for
-    equality (no word vectors, or ``threshold = 1``); thresholded cosines are not
-    in general, and a normalized value can then exceed 1; see `hashing.families` for
-    what becomes of that.
+    equality (also: no word vectors, or ``threshold = 1``) and Gaussians; thresholded
+    cosines and sigmoids are not in general, and a normalized value can then exceed 1;
+    see `hashing.families` for what becomes of that.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class SubsequenceKernel(NodeKernel):
         w_n; None: all 1.
     interleaved : bool
         Edges and nodes as separate items.
-    threshold, attribute_weights, sigma, view
+    tokens, threshold, bandwidth, edges, attribute_weights, sigma, view
         See `nodes.NodeKernel`; sigma concerns the items that carry such an edge.
 
     References

@@ -19,12 +19,19 @@ def make_subsequence_kernel(
     interleaved: bool = True,
     view: str = "path",
     learn_weights: bool = False,
+    tokens: str = "cosine",
+    bandwidth: float = 1.0,
+    edges: str = "label",
 ) -> Any:
     """Path kernel, see `spacy_klsh.kernels.subsequence` and, learning, `.learned`."""
-    from ..kernels.learned import LearnedSubsequenceKernel
     from ..kernels.subsequence import SubsequenceKernel
 
-    return (LearnedSubsequenceKernel if learn_weights else SubsequenceKernel)(
+    kernel: type[SubsequenceKernel] = SubsequenceKernel
+    if learn_weights:
+        from ..kernels.learned import LearnedSubsequenceKernel
+
+        kernel = LearnedSubsequenceKernel
+    return kernel(
         decay=decay,
         max_length=max_length,
         length_weights=None if length_weights is None else tuple(length_weights),
@@ -33,6 +40,9 @@ def make_subsequence_kernel(
         sigma=sigma,
         interleaved=interleaved,
         view=view,
+        tokens=tokens,  # type: ignore[arg-type]
+        bandwidth=bandwidth,
+        edges=edges,  # type: ignore[arg-type]
     )
 
 

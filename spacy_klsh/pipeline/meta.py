@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 WORDS = ("labels", "entity_labels", "dropped")
 MAPPINGS = ("thresholds", "settings", "vectors")
-NEWER = ("depth",)  # settings that the first models lack: told where they are not the default
+# settings that the first models lack: told where they are not the default
+NEWER = ("depth", "tokens", "bandwidth", "edges")
 
 
 def describe(component: RelationExtractor) -> dict[str, Any]:

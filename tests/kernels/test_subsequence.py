@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spacy_klsh.kernels.packing import N_LANES
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
-from spacy_klsh.structures import Structures
+from spacy_klsh.structures import Structures, take
 
 N_PATHS = 1100 if strategies.JIT else 80
 N_REFERENCES = 60 if strategies.JIT else 12
@@ -166,6 +166,54 @@ def test_with_equality_the_gram_is_positive_semi_definite(problem):
     assert not len(gram) or np.linalg.eigvalsh((gram + gram.T) / 2).min() >= -1e-6
 
 
+@given(strategies.kernel_problems(soft=True, max_size=6), st.sampled_from(("equality", "gaussian")))
+@strategies.THOROUGH
+def test_with_word_vectors_equality_and_gaussian_are_positive_semi_definite(problem, tokens):
+    both = {"path": Structures.concat([problem.x["path"], problem.y["path"]])}
+    kernel = SubsequenceKernel(**problem.parameters | {"tokens": tokens})
+    gram = kernel.gram(both, both).astype(np.float64)
+    assert not len(gram) or np.linalg.eigvalsh((gram + gram.T) / 2).min() >= -1e-5
+
+
+@pytest.mark.parametrize("tokens", ["cosine", "sigmoid", "gaussian"])
+def test_which_grams_have_negative_eigenvalues(tokens):
+    angles = np.arange(60) * 2 * np.pi / 60
+    table = {f"lemma={i}": np.float32([np.cos(a), np.sin(a)]) for i, a in enumerate(angles)}
+    x = {"path": strategies.pack([[("dep=", word)] for word in table], table)}
+    lowest = np.linalg.eigvalsh(SubsequenceKernel(tokens=tokens).gram(x, x)).min()
+    assert lowest > -1e-4 if tokens == "gaussian" else lowest < -0.1
+
+
+@given(strategies.kernel_problems(), st.data())
+@strategies.THOROUGH
+def test_sigma_0_removes_the_words_of_an_edge_wherever_they_are_compared(problem, data):
+    """Nothing depends on what stands in the nodes that such an edge enters."""
+    parameters = problem.parameters | {"sigma": {"conj": 0.0}, "interleaved": False}
+    kernel, column = SubsequenceKernel(**parameters), data.draw(st.integers(1, 9))
+
+    def altered(words):
+        word = strategies.COLUMNS[1][column % 3]
+        return [[(e, word, *rest) if "conj" in e else (e, w, *rest) for e, w, *rest in path]
+                for path in words]  # fmt: skip
+
+    n_attributes = problem.x["path"].nodes.shape[1]
+    x, y = (
+        {"path": strategies.pack(altered(w), problem.vectors, n_attributes=n_attributes)}
+        for w in (problem.x_words, problem.y_words)
+    )
+    assert naive.same_bits(kernel.gram(x, y), kernel.gram(problem.x, problem.y))
+    assert naive.same_bits(kernel.self_values(x), kernel.self_values(problem.x))
+    own, other = (places.ravel() for places in np.indices((len(x["path"]), len(y["path"]))))
+    found = kernel.pairs(x, y, own, other)
+    assert naive.same_bits(found, kernel.pairs(problem.x, problem.y, own, other))
+    matches = kernel.matches(take(x, own), take(y, other))
+    for views, rows, places in ((x, own, matches.own), (y, other, matches.other)):
+        chosen = take(views, rows)["path"]
+        first = np.repeat(chosen.offsets[:-1], np.diff(matches.offsets))
+        edges = chosen.nodes[first + places, 0]
+        assert not [chosen.symbols[edge] for edge in edges if "conj" in chosen.symbols[edge]]
+
+
 @given(strategies.kernel_problems())
 @strategies.THOROUGH
 def test_gram_is_symmetric(problem):
@@ -199,7 +247,7 @@ def test_zero_vectors_mean_equality_only(problem):
 @given(strategies.kernel_problems(soft=True))
 @strategies.QUICK
 def test_threshold_1_means_equality_only(problem):
-    kernel = SubsequenceKernel(**problem.parameters | {"threshold": 1.0})
+    kernel = SubsequenceKernel(**problem.parameters | {"threshold": 1.0, "tokens": "cosine"})
     bare = repacked(problem, {})
     assert naive.same_bits(kernel.gram(problem.x, problem.x), kernel.gram(bare, bare))
 

@@ -110,6 +110,9 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
                 "sigma": {"conj": 0.5},
                 "interleaved": False,
                 "view": "other",
+                "tokens": "gaussian",
+                "bandwidth": 0.5,
+                "edges": "any",
             },
         ),
         (

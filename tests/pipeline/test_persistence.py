@@ -214,6 +214,8 @@ OTHER_SETTINGS = [
     ("views", {"views": {"@misc": "spacy-klsh.views.v1", "blind": False}}),
     ("views", {"views": {"@misc": "spacy-klsh.views.v1", "depth": 1}}),
     ("kernel", {"kernel": {"@misc": "spacy-klsh.subsequence_kernel.v1", "decay": 0.5}}),
+    ("kernel", {"kernel": {"@misc": "spacy-klsh.subsequence_kernel.v1", "tokens": "gaussian"}}),
+    ("kernel", {"kernel": {"@misc": "spacy-klsh.subsequence_kernel.v1", "edges": "any"}}),
 ]
 
 
