@@ -110,8 +110,11 @@ def parameters(n_attributes=2):
     """Arguments of CommonPathsKernel for nodes of `n_attributes` columns."""
     weight = st.sampled_from((0.0, 0.5, 1.0, 3.0))
     sigma = st.fixed_dictionaries({"conj": weight}, optional={"nsubj": weight})
-    labels = st.one_of(
-        st.just({"edges": False}), st.fixed_dictionaries({"sigma": st.one_of(st.none(), sigma)})
+    labels = st.fixed_dictionaries(
+        {
+            "edges": st.sampled_from(("label", "direction", "any")),
+            "sigma": st.one_of(st.none(), sigma),
+        }
     )
     others = st.fixed_dictionaries(
         {

@@ -37,7 +37,7 @@ def value(
     vectors,
     alpha=0.25,
     anchors="any",
-    edges=True,
+    edges="label",
     threshold=0.4,
     attribute_weights=None,
     sigma=None,
@@ -54,9 +54,8 @@ def value(
 
     def arcs_match(a, b):
         labels = s.labels[a], t.labels[b]
-        if not edges:
-            return 1.0
-        return (labels[0] == labels[1]) * math.prod((sigma or {}).get(k, 1.0) for k in labels)
+        alike = edges != "label" or labels[0] == labels[1]
+        return alike * math.prod((sigma or {}).get(k, 1.0) for k in labels)
 
     total = 0.0
     for own_ends, share, (up, down) in directed_paths(s, anchors):

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def shortest_path_value(
-    s, t, *, vectors, threshold, labelled=False, attribute_weights=None, sigma=None
+    s, t, *, vectors, threshold, edges="direction", attribute_weights=None, sigma=None
 ):
     """K of two paths of words before normalization."""
 
@@ -18,8 +18,8 @@ def shortest_path_value(
         return edge.startswith("dep=") and edge[-1] in "<>"
 
     def edges_alike(a, b):
-        if not labelled and has_direction(a) and has_direction(b):
-            return float(a[-1] == b[-1])
+        if edges != "label" and has_direction(a) and has_direction(b):
+            return float(edges == "any" or a[-1] == b[-1])
         return naive.symbol_similarity(a, b, vectors=vectors, threshold=threshold)
 
     def common_features(a, b):
@@ -33,11 +33,11 @@ def shortest_path_value(
     if len(s) != len(t) or not s:
         return 0.0
     nodes = [common_features(a, b) for (_, *a), (_, *b) in zip(s, t, strict=True)]
-    edges = [
+    arcs = [
         sigma_of(a) * sigma_of(b) * edges_alike(a, b)
         for (a, *_), (b, *_) in zip(s[1:], t[1:], strict=True)
     ]
-    return math.prod(nodes) * math.prod(edges)
+    return math.prod(nodes) * math.prod(arcs)
 
 
 def shortest_path_gram(x, y, **parameters):

@@ -54,7 +54,9 @@ def test_other_rows_stay_and_unknown_names_are_refused(table):
     code_table.main(table, inputs=["codes"], **some)
     code_table.main(table, inputs=["both"], **some)
     assert [row["inputs"] for row in rows_of(path)] == ["codes", "both"]
-    with pytest.raises(typer.BadParameter, match=r"'tree'.* are no codes; choose from path, shortest"):
+    with pytest.raises(
+        typer.BadParameter, match=r"'tree'.* are no codes; choose from path, shortest"
+    ):
         code_table.main(table, **{**some, "codes": ["tree"]})
 
 

@@ -1,6 +1,8 @@
-"""Config blocks of the README, as printed."""
+"""The first example and the config blocks of the README, as printed."""
 
+import contextlib
 import inspect
+import io
 import json
 import re
 from pathlib import Path
@@ -14,8 +16,27 @@ from spacy_klsh.pipeline import classifier_makers
 from spacy_klsh.pipeline.meta import _settings
 
 README = Path(__file__).parent.parent / "README.md"
-BLOCKS = re.findall(r"```ini\n(.*?)```", README.read_text("utf-8"), re.S)
+TEXT = README.read_text("utf-8")
+BLOCKS = re.findall(r"```ini\n(.*?)```", TEXT, re.S)
 OUTER = "[components]\n[components.klsh_relations]\n"  # where a block is only a part of one
+
+
+@pytest.fixture(scope="module")
+def first_example():
+    """What the first example of the README prints, and the evidence of its third relation."""
+    code, printed = re.search(
+        r"```python\n(import spacy_klsh.*?)```\n\nprints\n\n```\n(.*?)```", TEXT, re.S
+    ).groups()
+    scope, out = {}, io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(code, scope)
+    return printed, out.getvalue(), str(scope["doc"]._.relations[2].evidence)
+
+
+def test_the_first_example_prints_what_it_says(first_example):
+    printed, found, evidence = first_example
+    assert found == printed
+    assert f"```\n{evidence}\n```" in TEXT
 
 
 def made(block):

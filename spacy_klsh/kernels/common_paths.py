@@ -46,8 +46,8 @@ class CommonPathsKernel(NodeKernel):
     1, is in [0, 1]. With one attribute and no word vectors it is the paper's equality of
     words. Further attributes (tag, pos, ent_type) are the word classes of its section 6, as
     Bunescu & Mooney 2005 (NIPS) have them: nodes match in part if they share some of their
-    features; word vectors make classes of their own. ``e = sigma sigma'`` where the labels
-    of the arcs are equal, else 0; its direction always counts, as in the paper.
+    features; word vectors make classes of their own. ``e = sigma sigma'`` where the arcs
+    are alike, else 0; their direction always counts, as in the paper.
 
     The kernel is positive semi-definite if the similarity of symbols is: so for equality
     (no word vectors, or ``threshold = 1``), since it sums products of m and e over pairs of
@@ -63,11 +63,11 @@ class CommonPathsKernel(NodeKernel):
         and are compared with the one between the same two roles: the paper's section 5.1.
         Where both are one node, that is the path. The first argument is the root of the
         given tree, and the leaves ``role=NAME`` mark the others; they are no words.
-    edges : bool
-        Labels of arcs must be equal. False: words and directions alone, as in the paper.
-    threshold, attribute_weights, sigma, view
-        See `nodes.NodeKernel`. sigma concerns the arcs of a path: 0 cuts them, the words at
-        both ends stay. The view is a tree, or the path of two arguments.
+    tokens, threshold, bandwidth, edges, attribute_weights, sigma, view
+        See `nodes.NodeKernel`. ``edges = "direction"`` looks at words and directions alone, as
+        in the paper; "any" is the same, for all arcs lead down. sigma concerns the arcs of a
+        path: 0 cuts them, the words at both ends stay. The view is a tree, or the path of two
+        arguments.
 
     References
     ----------
@@ -76,7 +76,6 @@ class CommonPathsKernel(NodeKernel):
 
     alpha: float = 0.25
     anchors: Literal["any", "arguments"] = "any"
-    edges: bool = True
     view: str = "subtree"
 
     def __post_init__(self) -> None:
@@ -85,11 +84,6 @@ class CommonPathsKernel(NodeKernel):
             raise ValueError(f"alpha is {self.alpha}; choose it in (0, 1].")
         if self.anchors not in ("any", "arguments"):
             raise ValueError(f"anchors is {self.anchors!r}; choose any or arguments.")
-        if self.sigma and not self.edges:
-            raise ValueError(
-                f"sigma names the labels {list(self.sigma)}, which edges = False does not look "
-                "at; give sigma or edges = False, not both."
-            )
 
     def against(self, y: Views) -> Callable[[Views], Float32]:
         """``gram(·, y)`` with everything that depends on `y` alone computed once."""
@@ -121,7 +115,7 @@ class CommonPathsKernel(NodeKernel):
         return self.anchors == "arguments"
 
     def _governed(self, x: Views) -> GovernedTrees:
-        return governed(x[self.view], anchored=self._anchored, labels=self.edges)
+        return governed(x[self.view], anchored=self._anchored)
 
     def _compiled(self, trees: GovernedTrees) -> Trees:
         structures, children = trees

@@ -34,7 +34,7 @@ class GovernedTrees(NamedTuple):
     children: Int32
 
 
-def governed(structures: Structures, *, anchored: bool, labels: bool = True) -> GovernedTrees:
+def governed(structures: Structures, *, anchored: bool) -> GovernedTrees:
     """The trees of `structures`, their arcs turned round where they lead up to a governor.
 
     Parameters
@@ -46,8 +46,6 @@ def governed(structures: Structures, *, anchored: bool, labels: bool = True) -> 
         Only the nodes that govern an argument, directly or not, and the arguments are left.
         Below each of these hangs a leaf ``role=NAME``, ``role=`` below the first one. False:
         all nodes, but no leaves.
-    labels : bool
-        False: every arc is ``dep=>``.
 
     Raises
     ------
@@ -71,7 +69,7 @@ def governed(structures: Structures, *, anchored: bool, labels: bool = True) -> 
     left_out = _left_out(above, is_role(structures), anchored)
     rows, parents, children, offsets = _breadth_first(above, left_out, structures.offsets)
     names = {symbol: row for row, symbol in enumerate(structures.symbols)}
-    turned = [names.setdefault(_turned(s, labels), len(names)) for s in structures.symbols]
+    turned = [names.setdefault(_turned(s), len(names)) for s in structures.symbols]
     nodes = structures.nodes[rows]
     nodes[:, 0] = np.array(turned, np.int32)[structures.nodes[arcs[rows], 0]]
     nodes[parents < 0, 0] = names.setdefault(ARC, len(names))
@@ -90,11 +88,11 @@ def _entered_by(structures: Structures, kind: Callable[[str], bool]) -> Bool:
     return np.array([kind(symbol) for symbol in structures.symbols], bool)[structures.nodes[:, 0]]
 
 
-def _turned(symbol: str, labels: bool) -> str:
+def _turned(symbol: str) -> str:
     """The symbol of an arc that leads down, of any other symbol itself."""
     if not symbol.startswith(ARC) or symbol[-1] not in "<>":
         return symbol
-    return f"{symbol[:-1]}>" if labels else f"{ARC}>"
+    return f"{symbol[:-1]}>"
 
 
 def _chains(lengths: Int64) -> Int32:

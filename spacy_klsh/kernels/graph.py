@@ -49,7 +49,7 @@ class GraphKernel(NodeKernel):
         the number of children that are all alike.
     contiguous : bool
         Only sequences without gaps; else sparse ones too.
-    threshold, attribute_weights, sigma
+    tokens, threshold, bandwidth, edges, attribute_weights, sigma
         See `nodes.NodeKernel`.
     view : str
         Name of a view with parents, or ``path``.

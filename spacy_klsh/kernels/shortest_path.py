@@ -6,13 +6,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..compiled import compiled
-from ..similarity import SymbolTable
 from ..structures import Float32, Int32, Int64, Structures, Views
 from .kernel import Float64, inverse_roots
 from .nodes import NodeKernel
@@ -32,8 +30,8 @@ class ShortestPathKernel(NodeKernel):
         normalized K(s,t) / sqrt(K(s,s) K(t,t)), which the paper does not
 
     over the attributes a of a node. An attribute without a value (``ent_type=``) is no feature.
-    In the paper edges are alike if they have one direction. Edges without one, as ``role=NAME``,
-    are alike if they are equal.
+    As in the paper, edges are alike if they have one direction; ``edges = "label"`` asks for one
+    label too.
 
     Normalized, a sigma above 0 cancels out, as does a common factor of the weights; sigma = 0
     makes paths with such an edge similar to nothing.
@@ -43,11 +41,9 @@ class ShortestPathKernel(NodeKernel):
 
     Parameters
     ----------
-    labelled : bool
-        Edges must have one label too, and not only one direction.
     attribute_weights : tuple of floats >= 0, optional
         Of each node attribute, not divided by their sum; None: each counts 1.
-    threshold, sigma, view
+    tokens, threshold, bandwidth, edges, sigma, view
         See `nodes.NodeKernel`.
 
     References
@@ -55,7 +51,7 @@ class ShortestPathKernel(NodeKernel):
     Bunescu & Mooney 2005 (HLT), section 4; Garg et al. 2019, section 3.2 (sigma).
     """
 
-    labelled: bool = False
+    edges: Literal["label", "direction", "any"] = "direction"
 
     def against(self, y: Views) -> Callable[[Views], Float32]:
         """``gram(·, y)`` with everything that depends on `y` alone computed once."""
@@ -120,17 +116,6 @@ class ShortestPathKernel(NodeKernel):
             values += share * squares[:, k + 1]
         return values * squares[:, 0]
 
-    def _similarity(
-        self, x: Structures, y: Structures, table: SymbolTable | None = None
-    ) -> Float32:
-        similarity = super()._similarity(x, y, table)
-        if not self.labelled:
-            rows, columns = (np.flatnonzero(_directions(s)) for s in (x, y))
-            alike = np.equal.outer(_directions(x)[rows], _directions(y)[columns])
-            weights = self._symbol_weights(x)[rows], self._symbol_weights(y)[columns]
-            similarity[np.ix_(rows, columns)] = alike * np.outer(*weights)
-        return similarity
-
     def _symbol_weights(self, structures: Structures) -> Float32:
         counts = [
             symbol.startswith("dep=") or symbol.partition("=")[2] != ""
@@ -149,16 +134,6 @@ class _Paths(NamedTuple):
     offsets: Int64
     scales: Float64
     attribute_weights: Float64
-
-
-def _directions(structures: Structures) -> NDArray[np.int64]:
-    """Direction of the edge that each symbol is, 1 or -1; 0: it is none, or has none."""
-    signs = {">": 1, "<": -1}
-    found = [
-        signs.get(symbol[-1], 0) if symbol.startswith("dep=") else 0
-        for symbol in structures.symbols
-    ]
-    return np.array(found, np.int64)
 
 
 @compiled

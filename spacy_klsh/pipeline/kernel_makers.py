@@ -13,15 +13,15 @@ def make_subsequence_kernel(
     decay: float = 0.9,
     max_length: int = 4,
     length_weights: List[float] | None = None,  # noqa: UP006
-    threshold: float = 0.4,
-    attribute_weights: List[float] | None = None,  # noqa: UP006
-    sigma: Dict[str, float] | None = None,  # noqa: UP006
     interleaved: bool = True,
-    view: str = "path",
-    learn_weights: bool = False,
     tokens: str = "cosine",
+    threshold: float = 0.4,
     bandwidth: float = 1.0,
     edges: str = "label",
+    attribute_weights: List[float] | None = None,  # noqa: UP006
+    sigma: Dict[str, float] | None = None,  # noqa: UP006
+    view: str = "path",
+    learn_weights: bool = False,
 ) -> Any:
     """Path kernel, see `spacy_klsh.kernels.subsequence` and, learning, `.learned`."""
     from ..kernels.subsequence import SubsequenceKernel
@@ -34,15 +34,95 @@ def make_subsequence_kernel(
     return kernel(
         decay=decay,
         max_length=max_length,
-        length_weights=None if length_weights is None else tuple(length_weights),
-        threshold=threshold,
-        attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
-        sigma=sigma,
+        length_weights=_tuple(length_weights),
         interleaved=interleaved,
-        view=view,
         tokens=tokens,  # type: ignore[arg-type]
+        threshold=threshold,
         bandwidth=bandwidth,
         edges=edges,  # type: ignore[arg-type]
+        attribute_weights=_tuple(attribute_weights),
+        sigma=sigma,
+        view=view,
+    )
+
+
+@registry.misc("spacy-klsh.shortest_path_kernel.v1")
+def make_shortest_path_kernel(
+    tokens: str = "cosine",
+    threshold: float = 0.4,
+    bandwidth: float = 1.0,
+    edges: str = "direction",
+    attribute_weights: List[float] | None = None,  # noqa: UP006
+    sigma: Dict[str, float] | None = None,  # noqa: UP006
+    view: str = "path",
+) -> Any:
+    """Product of common features, see `spacy_klsh.kernels.shortest_path`."""
+    from ..kernels.shortest_path import ShortestPathKernel
+
+    return ShortestPathKernel(
+        tokens=tokens,  # type: ignore[arg-type]
+        threshold=threshold,
+        bandwidth=bandwidth,
+        edges=edges,  # type: ignore[arg-type]
+        attribute_weights=_tuple(attribute_weights),
+        sigma=sigma,
+        view=view,
+    )
+
+
+@registry.misc("spacy-klsh.common_paths_kernel.v1")
+def make_common_paths_kernel(
+    alpha: float = 0.25,
+    anchors: str = "any",
+    tokens: str = "cosine",
+    threshold: float = 0.4,
+    bandwidth: float = 1.0,
+    edges: str = "label",
+    attribute_weights: List[float] | None = None,  # noqa: UP006
+    sigma: Dict[str, float] | None = None,  # noqa: UP006
+    view: str = "subtree",
+) -> Any:
+    """Common-paths kernel of dependency trees, see `spacy_klsh.kernels.common_paths`."""
+    from ..kernels.common_paths import CommonPathsKernel
+
+    return CommonPathsKernel(
+        alpha=alpha,
+        anchors=anchors,  # type: ignore[arg-type]
+        tokens=tokens,  # type: ignore[arg-type]
+        threshold=threshold,
+        bandwidth=bandwidth,
+        edges=edges,  # type: ignore[arg-type]
+        attribute_weights=_tuple(attribute_weights),
+        sigma=sigma,
+        view=view,
+    )
+
+
+@registry.misc("spacy-klsh.graph_kernel.v1")
+def make_graph_kernel(
+    decay: float = 0.5,
+    contiguous: bool = False,
+    tokens: str = "cosine",
+    threshold: float = 0.4,
+    bandwidth: float = 1.0,
+    edges: str = "label",
+    attribute_weights: List[float] | None = None,  # noqa: UP006
+    sigma: Dict[str, float] | None = None,  # noqa: UP006
+    view: str = "subtree",
+) -> Any:
+    """Graph kernel on trees, see `spacy_klsh.kernels.graph`."""
+    from ..kernels.graph import GraphKernel
+
+    return GraphKernel(
+        decay=decay,
+        contiguous=contiguous,
+        tokens=tokens,  # type: ignore[arg-type]
+        threshold=threshold,
+        bandwidth=bandwidth,
+        edges=edges,  # type: ignore[arg-type]
+        attribute_weights=_tuple(attribute_weights),
+        sigma=sigma,
+        view=view,
     )
 
 
@@ -62,67 +142,5 @@ def make_combined_kernel(
     )
 
 
-@registry.misc("spacy-klsh.shortest_path_kernel.v1")
-def make_shortest_path_kernel(
-    labelled: bool = False,
-    threshold: float = 0.4,
-    attribute_weights: List[float] | None = None,  # noqa: UP006
-    sigma: Dict[str, float] | None = None,  # noqa: UP006
-    view: str = "path",
-) -> Any:
-    """Product of common features, see `spacy_klsh.kernels.shortest_path`."""
-    from ..kernels.shortest_path import ShortestPathKernel
-
-    return ShortestPathKernel(
-        labelled=labelled,
-        threshold=threshold,
-        attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
-        sigma=sigma,
-        view=view,
-    )
-
-
-@registry.misc("spacy-klsh.common_paths_kernel.v1")
-def make_common_paths_kernel(
-    alpha: float = 0.25,
-    anchors: str = "any",
-    edges: bool = True,
-    threshold: float = 0.4,
-    attribute_weights: List[float] | None = None,  # noqa: UP006
-    sigma: Dict[str, float] | None = None,  # noqa: UP006
-    view: str = "subtree",
-) -> Any:
-    """Common-paths kernel of dependency trees, see `spacy_klsh.kernels.common_paths`."""
-    from ..kernels.common_paths import CommonPathsKernel
-
-    return CommonPathsKernel(
-        alpha=alpha,
-        anchors=anchors,  # type: ignore[arg-type]
-        edges=edges,
-        threshold=threshold,
-        attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
-        sigma=sigma,
-        view=view,
-    )
-
-
-@registry.misc("spacy-klsh.graph_kernel.v1")
-def make_graph_kernel(
-    decay: float = 0.5,
-    contiguous: bool = False,
-    threshold: float = 0.4,
-    attribute_weights: List[float] | None = None,  # noqa: UP006
-    sigma: Dict[str, float] | None = None,  # noqa: UP006
-    view: str = "subtree",
-) -> Any:
-    """Graph kernel on trees, see `spacy_klsh.kernels.graph`."""
-    from ..kernels.graph import GraphKernel
-
-    return GraphKernel(
-        decay=decay,
-        contiguous=contiguous,
-        threshold=threshold,
-        attribute_weights=None if attribute_weights is None else tuple(attribute_weights),
-        sigma=sigma,
-        view=view,
-    )
+def _tuple(values: List[float] | None) -> tuple[float, ...] | None:  # noqa: UP006
+    return None if values is None else tuple(values)

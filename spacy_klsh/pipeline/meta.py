@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 WORDS = ("labels", "entity_labels", "dropped")
 MAPPINGS = ("thresholds", "settings", "vectors")
-# settings that the first models lack: told where they are not the default
-NEWER = ("depth", "tokens", "bandwidth", "edges")
 
 
 def describe(component: RelationExtractor) -> dict[str, Any]:
@@ -85,10 +83,8 @@ def _settings(component: RelationExtractor) -> dict[str, Any]:
 def _described(thing: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
     values = {
         name: getattr(thing, name)
-        for name, parameter in inspect.signature(type(thing)).parameters.items()
-        if not name.startswith("_")
-        and name not in leave_out
-        and not (name in NEWER and getattr(thing, name) == parameter.default)
+        for name in inspect.signature(type(thing)).parameters
+        if not name.startswith("_") and name not in leave_out
     }
     content = json.dumps({"class": type(thing).__name__, **values}, default=_described)
     described: dict[str, Any] = json.loads(content)

@@ -117,8 +117,8 @@ def test_the_direction_of_arcs_counts():
     assert value(tree("a:a b:a"), tree("a:b b:b"), alpha=1) == pytest.approx(2)
 
 
-@pytest.mark.parametrize(("edges", "expected"), [(True, 2), (False, 3)])
-def test_labels_count_if_edges_do(edges, expected):
+@pytest.mark.parametrize(("edges", "expected"), [("label", 2), ("direction", 3), ("any", 3)])
+def test_labels_of_arcs_count_if_edges_say_so(edges, expected):
     x, y = tree("a:a b:a"), tree("a:a b:a")._replace(labels=["nsubj", "conj"])
     assert value(x, y, alpha=1, edges=edges) == pytest.approx(expected)
 
@@ -283,7 +283,7 @@ def test_without_matches_there_is_no_similarity_and_the_other_way_round(problem)
         ({"alpha": 1.5}, r"alpha is 1\.5"),
         ({"alpha": float("nan")}, "alpha is nan"),
         ({"anchors": "some"}, "anchors is 'some'; choose any or arguments"),
-        ({"edges": False, "sigma": {"conj": 0.5}}, r"sigma names the labels \['conj'\]"),
+        ({"edges": "all"}, "edges is 'all'; choose one of label, direction, any"),
         ({"threshold": 1.1}, r"threshold is 1\.1"),
     ],
 )
@@ -311,12 +311,14 @@ def test_the_maker_passes_on_what_it_is_given():
     settings = {
         "alpha": 0.5,
         "anchors": "arguments",
+        "tokens": "gaussian",
         "threshold": 0.1,
+        "bandwidth": 0.5,
+        "edges": "direction",
         "attribute_weights": (1.0, 2.0),
         "sigma": {"conj": 0.5},
         "view": "sentence",
     }
     lists = {**settings, "attribute_weights": [1.0, 2.0]}
     assert make_common_paths_kernel(**lists) == CommonPathsKernel(**settings)
-    assert make_common_paths_kernel(edges=False) == CommonPathsKernel(edges=False)
     assert make_common_paths_kernel() == CommonPathsKernel()

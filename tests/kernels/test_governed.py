@@ -103,12 +103,6 @@ def test_a_tree_does_not_depend_on_its_neighbours(drawn, anchored):
         assert naive.same_bits(own_children, children[rows].copy())
 
 
-def test_without_labels_all_arcs_are_alike():
-    words = [[("dep=", "a"), ("dep=x<", "b"), ("dep=y>", "c")]]
-    turned = governed(Structures.from_symbols(words), anchored=False, labels=False).structures
-    assert turned.words(0) == [("dep=", "b"), ("dep=>", "a"), ("dep=>", "c")]
-
-
 def test_arcs_have_no_vectors_and_words_keep_theirs():
     unit = np.array([1.0, 0.0], np.float32)
     table = {"dep=x<": unit, "dep=x>": unit, "dep=": unit, "b": unit}

@@ -43,7 +43,7 @@ def problems(draw, **choices):
     x, y = ({"path": strategies.pack(part, table, n_attributes=n_attributes)} for part in words)
     names = ("threshold", "attribute_weights", "sigma")
     parameters = {name: problem.parameters[name] for name in names}
-    parameters["labelled"] = draw(st.booleans())
+    parameters["edges"] = draw(st.sampled_from(("label", "direction", "any")))
     return strategies.Problem(*words, x, y, table, parameters)
 
 
@@ -59,9 +59,9 @@ def references():
     return {"path": strategies.pack(words, table)}
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["directions", "labels"])
+@pytest.fixture(scope="module", params=["direction", "label"])
 def kernel(request):
-    return ShortestPathKernel(labelled=request.param, threshold=0.0)
+    return ShortestPathKernel(edges=request.param, threshold=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -145,15 +145,15 @@ def test_paths_of_different_lengths_have_nothing_in_common():
 )
 def test_edges_are_alike_by_direction_or_also_by_label(edge, other, by_direction, by_label):
     x, y = (view([("dep=", "lemma=a"), (e, "lemma=b")]) for e in (edge, other))
-    for labelled, expected in [(False, by_direction), (True, by_label)]:
-        gram = ShortestPathKernel(labelled=labelled).gram(x, y)
+    for edges, expected in [("direction", by_direction), ("label", by_label)]:
+        gram = ShortestPathKernel(edges=edges).gram(x, y)
         np.testing.assert_allclose(gram, [[expected]], rtol=1e-6)
 
 
-@pytest.mark.parametrize("labelled", [False, True])
-def test_the_edge_of_the_first_node_is_no_place(labelled):
+@pytest.mark.parametrize("edges", ["direction", "label"])
+def test_the_edge_of_the_first_node_is_no_place(edges):
     x, y = view([("dep=conj<", "lemma=a")]), view([("dep=obj>", "lemma=a")])
-    kernel = ShortestPathKernel(labelled=labelled, sigma={"conj": 0.0})
+    kernel = ShortestPathKernel(edges=edges, sigma={"conj": 0.0})
     np.testing.assert_allclose(kernel.gram(x, y), [[1.0]], rtol=1e-6)
 
 

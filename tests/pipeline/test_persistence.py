@@ -11,8 +11,6 @@ from pipeline import sentences
 from pipeline.forgery import NAMES, files, members, npz, packed, signed
 from pipeline.sentences import answers, bare, build, corpus, with_vectors
 
-from spacy_klsh.pipeline.meta import NEWER
-
 
 @pytest.fixture(scope="module")
 def content(trained):
@@ -111,13 +109,6 @@ def test_meta_tells_version_labels_thresholds_and_settings(content, component):
     assert meta["thresholds"] == component.thresholds
     assert meta["settings"]["hashing"]["n_bits"] == 128
     assert meta["settings"]["kernel"]["decay"] == component.hashing.kernel.decay
-
-
-def test_settings_that_old_models_lack_are_told_only_where_they_are_not_the_default(content):
-    other = build(views={"@misc": "spacy-klsh.views.v1", "depth": 1}).get_pipe("klsh_relations")
-    old, new = (files(saved)["meta.json"].decode() for saved in (content, other.to_bytes()))
-    assert not [name for name in NEWER if f'"{name}"' in old]
-    assert json.loads(new)["settings"]["views"]["depth"] == 1
 
 
 def refused(component, content, match="damaged"):
