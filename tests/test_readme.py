@@ -12,7 +12,7 @@ import spacy
 from spacy.util import registry
 from thinc.config import Config
 
-from spacy_klsh.pipeline import classifier_makers
+from spacy_klsh.pipeline import classifier_makers, kernel_makers
 from spacy_klsh.pipeline.meta import _settings
 
 README = Path(__file__).parent.parent / "README.md"
@@ -78,15 +78,27 @@ MAKERS = dict(
 )
 
 
-@pytest.mark.parametrize("name", sorted(set(MAKERS) - {"spacy-klsh.linear.v1"}))
-def test_the_table_of_classifiers_shows_all_defaults(name):
-    shown = dict(re.findall(r"`(\w+) = ([^`]*)`", MAKERS[name]))
+SHOWN_ABOVE = {"spacy-klsh.linear.v1", "spacy-klsh.subsequence_kernel.v1"}
+SHOWN_BELOW = {"spacy-klsh.combined_kernel.v1"}
+
+
+def defaults(name):
     parameters = inspect.signature(registry.misc.get(name)).parameters.values()
-    expected = {p.name: p.default for p in parameters if p.default is not p.empty}
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+@pytest.mark.parametrize("name", sorted(set(MAKERS) - SHOWN_ABOVE - SHOWN_BELOW))
+def test_the_tables_of_classifiers_and_kernels_show_all_defaults(name):
+    shown = dict(re.findall(r"`(\w+) = ([^`]*)`", MAKERS[name]))
+    expected = defaults(name)
+    if "kernel" in name:
+        shared = defaults("spacy-klsh.subsequence_kernel.v1").items()
+        expected = {key: value for key, value in expected.items() if (key, value) not in shared}
     assert {key: json.loads(value) for key, value in shown.items()} == expected
 
 
-def test_the_table_has_every_classifier():
-    found = {maker for maker in vars(classifier_makers) if maker.startswith("make_")}
+def test_the_tables_have_every_classifier_and_kernel():
+    makers = {**vars(classifier_makers), **vars(kernel_makers)}
+    found = {maker for maker in makers if maker.startswith("make_")}
     shown = {name.removeprefix("spacy-klsh.").removesuffix(".v1") for name in MAKERS}
     assert {f"make_{name}" for name in shown} == found - {"make_logistic"}
