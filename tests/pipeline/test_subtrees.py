@@ -148,10 +148,13 @@ def test_dependents_show_the_first_entity_that_holds_them():
 
 
 def test_what_hangs_on_words_of_an_own_entity_goes_with_them():
-    held = (6, 9, "H")  # the new Bo: its root is the first of three that hang on Xu
-    assert [word for _, word, _ in tree(held, (9, 10, "P"), depth=1)] == ["the", "xu", "tail", "of"]
-    whole = (6, 13, "H")
-    assert [word for _, word, _ in tree(whole, ADA, depth=9)][:2] == ["xu", "hired"]
+    of_lumen = (10, 12, "O")  # Inc hangs on Lumen
+    nodes = [("", "of", -1), ("prep<", "xu", 0), ("role=tail", "tail", 1)]
+    nodes += [("det>", "the", 1), ("amod>", "new", 1)]
+    assert tree(of_lumen, BO, depth=9) == nodes
+    assert not {"lumen", "inc"}.intersection(
+        word for _, word, _ in tree(of_lumen, BO, name="sentence")
+    )
 
 
 @pytest.mark.parametrize("name", ["subtree", "sentence"])
@@ -319,7 +322,7 @@ def naive_tree(doc, found, row, blind, depth, *, whole):
     shows = {}
     for token, _, word in (node for way in ways for node in way):
         shows.setdefault(token, word)
-    named = [(role, j) for role, j in list(zip(found.roles, row, strict=True)) if j >= 0]
+    named = [(role, j) for role, j in zip(found.roles, row, strict=True) if j >= 0]
     nodes = naive_paths.tree(
         [token.head.i for token in doc],
         [[token for token, *_ in way] for way in ways],
