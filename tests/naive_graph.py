@@ -14,15 +14,15 @@ def graph_value(
     vectors,
     decay,
     contiguous=False,
-    threshold,
     attribute_weights=None,
     sigma=None,
+    **token_kernel,
 ):
     """K of two trees ``(nodes as words, parents)`` before normalization."""
     (x, x_parents), (y, y_parents) = s, t
 
     def similarity(a, b):
-        return naive.symbol_similarity(a, b, vectors=vectors, threshold=threshold)
+        return naive.symbol_similarity(a, b, vectors=vectors, **token_kernel)
 
     def c(a, b):
         own, other = (naive.items([node], interleaved=False)[0] for node in (x[a], y[b]))

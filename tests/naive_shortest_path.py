@@ -6,35 +6,27 @@ import naive
 import numpy as np
 
 
-def shortest_path_value(
-    s, t, *, vectors, threshold, edges="direction", attribute_weights=None, sigma=None
-):
+def shortest_path_value(s, t, *, vectors, attribute_weights=None, sigma=None, **token_kernel):
     """K of two paths of words before normalization."""
+
+    def similarity(a, b):
+        return naive.symbol_similarity(a, b, vectors=vectors, **token_kernel)
 
     def sigma_of(edge):
         return (sigma or {}).get(edge.removeprefix("dep=").rstrip("<>"), 1.0)
 
-    def has_direction(edge):
-        return edge.startswith("dep=") and edge[-1] in "<>"
-
-    def edges_alike(a, b):
-        if edges != "label" and has_direction(a) and has_direction(b):
-            return float(edges == "any" or a[-1] == b[-1])
-        return naive.symbol_similarity(a, b, vectors=vectors, threshold=threshold)
-
     def common_features(a, b):
-        total = 0.0
-        for weight, p, q in zip(attribute_weights or [1.0] * len(a), a, b, strict=True):
-            if p.partition("=")[2] and q.partition("=")[2]:
-                alike = naive.symbol_similarity(p, q, vectors=vectors, threshold=threshold)
-                total += weight * alike
-        return total
+        return sum(
+            weight * similarity(p, q)
+            for weight, p, q in zip(attribute_weights or [1.0] * len(a), a, b, strict=True)
+            if p.partition("=")[2] and q.partition("=")[2]
+        )
 
     if len(s) != len(t) or not s:
         return 0.0
     nodes = [common_features(a, b) for (_, *a), (_, *b) in zip(s, t, strict=True)]
     arcs = [
-        sigma_of(a) * sigma_of(b) * edges_alike(a, b)
+        sigma_of(a) * sigma_of(b) * similarity(a, b)
         for (a, *_), (b, *_) in zip(s[1:], t[1:], strict=True)
     ]
     return math.prod(nodes) * math.prod(arcs)

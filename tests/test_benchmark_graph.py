@@ -20,11 +20,11 @@ def test_the_twin_of_the_graph_kernel_agrees_with_it(problem):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("labelled", [False, True])
+@pytest.mark.parametrize("edges", ["direction", "label"])
 @given(problem=strategies.kernel_problems(max_size=4))
 @strategies.THOROUGH
-def test_the_twin_of_the_shortest_path_kernel_agrees_with_it(labelled, problem):
-    kernel = ShortestPathKernel(labelled=labelled, threshold=problem.parameters["threshold"])
+def test_the_twin_of_the_shortest_path_kernel_agrees_with_it(edges, problem):
+    kernel = ShortestPathKernel(edges=edges, threshold=problem.parameters["threshold"])
     if len(problem.x["path"]) and len(problem.y["path"]):
         found = benchmark.numpy_shortest_path(kernel, problem.y)(problem.x)
         expected = kernel.gram(problem.x, problem.y)

@@ -39,6 +39,9 @@ def graph_parameters(n_attributes=2):
         {
             "decay": st.sampled_from((0.1, 0.5, 0.9)),
             "contiguous": st.booleans(),
+            "tokens": st.sampled_from(("cosine", "equality", "gaussian", "sigmoid")),
+            "bandwidth": st.sampled_from((0.5, 2.0)),
+            "edges": st.sampled_from(("label", "direction", "any")),
             "threshold": st.sampled_from((0.0, 0.25, 0.35, 0.9, 1.0)),
             "attribute_weights": st.one_of(
                 st.none(), st.tuples(*[weight] * (n_attributes - 1)).filter(any)

@@ -171,11 +171,6 @@ class _Comparison:
         """`pairs` of `x` with everything that depends on `x` alone computed once."""
         kernel, trees = self._kernel, self._kernel._governed(x)
         structures = trees.structures
-        if structures.nodes.shape[1] != self._y.nodes.shape[1]:
-            raise ValueError(
-                f"nodes have {structures.nodes.shape[1]} attributes but those compared with have "
-                f"{self._y.nodes.shape[1]}; extract both with the same settings."
-            )
         similarity = kernel._similarity(structures, self._y, self._table)
         sides = kernel._shares(structures), kernel._compiled(trees), self._y_trees, self._items
         scale = inverse_roots(kernel._self_values(trees))

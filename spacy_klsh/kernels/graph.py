@@ -37,10 +37,11 @@ class GraphKernel(NodeKernel):
     A node with ``sigma = 0`` matches none, and nothing below it is reached. It keeps its place
     among its siblings: a sequence pays for it in its span, and no contiguous one leads across.
 
-    The kernel is positive semi-definite if matching is an equivalence relation: so for equality
-    (no word vectors, or ``threshold = 1``) and one attribute that weighs more than 0. Nodes that
-    are alike in one of several attributes, or in their word vectors, make it indefinite in
-    general, and a normalized value can then exceed 1.
+    The kernel is positive semi-definite if c is and matching is an equivalence relation: so with
+    ``tokens`` equality or gaussian, or without word vectors, and one attribute that weighs more
+    than 0. Nodes that are alike in one of several attributes make it indefinite in general, as
+    the thresholded cosine and the sigmoid do, and a normalized value can then exceed 1. Gaussian
+    and sigmoid match all words that have vectors.
 
     Parameters
     ----------

@@ -36,8 +36,8 @@ class ShortestPathKernel(NodeKernel):
     Normalized, a sigma above 0 cancels out, as does a common factor of the weights; sigma = 0
     makes paths with such an edge similar to nothing.
 
-    The kernel is positive semi-definite if the similarity of symbols is: so for equality (no
-    word vectors, or ``threshold = 1``); thresholded cosines are not in general.
+    The kernel is positive semi-definite if the similarity of symbols is, see
+    `similarity.TokenKernel`: so for equality, and in general not for thresholded cosines.
 
     Parameters
     ----------
@@ -57,14 +57,16 @@ class ShortestPathKernel(NodeKernel):
         """``gram(·, y)`` with everything that depends on `y` alone computed once."""
         references = y[self.view]
         table, paths = self._table(references), self._paths(references)
-        lengths = references.lengths
-        order = np.argsort(lengths, kind="stable")
-        starts = np.searchsorted(lengths[order], np.arange(lengths.max(initial=0) + 2))
 
         def gram(x: Views) -> Float32:
             structures = x[self.view]
             similarity = self._similarity(structures, references, table)
-            return _gram(similarity, self._paths(structures), paths, order, starts)
+            out = np.zeros((len(structures), len(references)), np.float32)
+            comparable = np.equal.outer(structures.lengths, references.lengths)
+            comparable &= structures.lengths[:, None] > 0
+            pairs = np.nonzero(comparable)
+            out[pairs] = _values(similarity, self._paths(structures), paths, *pairs)
+            return out
 
         return gram
 
@@ -77,13 +79,12 @@ class ShortestPathKernel(NodeKernel):
             Bit for bit those of `gram`.
         """
         x_paths, y_paths = x[self.view], y[self.view]
-        return _pairs(
-            self._similarity(x_paths, y_paths),
-            self._paths(x_paths),
-            self._paths(y_paths),
-            own,
-            other,
-        )
+        similarity, out = self._similarity(x_paths, y_paths), np.zeros(len(own), np.float32)
+        lengths = x_paths.lengths[own]
+        pairs = np.flatnonzero((lengths == y_paths.lengths[other]) & (lengths > 0))
+        paths = self._paths(x_paths), self._paths(y_paths)
+        out[pairs] = _values(similarity, *paths, own[pairs], other[pairs])
+        return out
 
     def self_values(self, x: Views) -> Float64:
         """K(x, x) before normalization, float64 (n,); inf where that is too large."""
@@ -118,7 +119,7 @@ class ShortestPathKernel(NodeKernel):
 
     def _symbol_weights(self, structures: Structures) -> Float32:
         counts = [
-            symbol.startswith("dep=") or symbol.partition("=")[2] != ""
+            symbol == "dep=" or not symbol.endswith("=") or symbol.count("=") > 1
             for symbol in structures.symbols
         ]
         return super()._symbol_weights(structures) * np.array(counts, np.float32)
@@ -137,56 +138,24 @@ class _Paths(NamedTuple):
 
 
 @compiled
-def _gram(
-    similarity: Float32,
-    x: _Paths,
-    y: _Paths,
-    order: Int64,
-    starts: Int64,
-) -> Float32:
-    """Values of all paths of x and all of y, float32 (n, m).
+def _values(similarity: Float32, x: _Paths, y: _Paths, own: Int64, other: Int64) -> Float32:
+    """Normalized values of equally long paths ``own[i]`` of x and ``other[i]`` of y.
 
-    Those of y with k nodes are ``order[starts[k] : starts[k + 1]]``.
+    float32 (n_pairs,); `similarity` is that of symbols. With equality no factor exceeds 1.
     """
-    out = np.zeros((len(x.offsets) - 1, len(order)), np.float32)
-    for i in range(len(out)):
-        length = x.offsets[i + 1] - x.offsets[i]
-        if 0 < length < len(starts) - 1:
-            for j in order[starts[length] : starts[length + 1]]:
-                out[i, j] = _value(similarity, x, i, y, j)
-    return out
-
-
-@compiled
-def _pairs(
-    similarity: Float32,
-    x: _Paths,
-    y: _Paths,
-    own: Int64,
-    other: Int64,
-) -> Float32:
-    """Values of paths ``own[i]`` of x and ``other[i]`` of y, float32 (n_pairs,)."""
     out = np.zeros(len(own), np.float32)
-    for i in range(len(own)):
-        length = x.offsets[own[i] + 1] - x.offsets[own[i]]
-        if length > 0 and length == y.offsets[other[i] + 1] - y.offsets[other[i]]:
-            out[i] = _value(similarity, x, own[i], y, other[i])
+    for i in range(len(out)):
+        first, last = x.offsets[own[i]], x.offsets[own[i] + 1]
+        shift, value = y.offsets[other[i]] - first, 1.0
+        for a in range(first, last):
+            b = a + shift
+            edge = similarity[x.nodes[a, 0], y.nodes[b, 0]] if a > first else np.float32(1.0)
+            node = 0.0
+            for k in range(len(x.attribute_weights)):
+                alike = similarity[x.nodes[a, k + 1], y.nodes[b, k + 1]]
+                node += x.attribute_weights[k] * alike
+            value *= edge * node * x.scales[a] * y.scales[b]
+            if value == 0.0:
+                break
+        out[i] = value
     return out
-
-
-@compiled
-def _value(similarity: Float32, x: _Paths, i: int, y: _Paths, j: int) -> float:
-    """Normalized value of two equally long paths, one factor in [0, 1] after the other."""
-    first, shift, value = x.offsets[i], y.offsets[j] - x.offsets[i], 1.0
-    for a in range(first, x.offsets[i + 1]):
-        b = a + shift
-        edge = similarity[x.nodes[a, 0], y.nodes[b, 0]] if a > first else np.float32(1.0)
-        if edge == np.float32(0.0):
-            return 0.0
-        node = 0.0
-        for k in range(len(x.attribute_weights)):
-            node += x.attribute_weights[k] * similarity[x.nodes[a, k + 1], y.nodes[b, k + 1]]
-        value *= edge * node * x.scales[a] * y.scales[b]
-        if value == 0.0:
-            break
-    return value

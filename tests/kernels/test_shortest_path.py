@@ -41,9 +41,8 @@ def problems(draw, **choices):
         for paths in (problem.x_words, problem.y_words)
     ]
     x, y = ({"path": strategies.pack(part, table, n_attributes=n_attributes)} for part in words)
-    names = ("threshold", "attribute_weights", "sigma")
+    names = ("tokens", "threshold", "bandwidth", "edges", "attribute_weights", "sigma")
     parameters = {name: problem.parameters[name] for name in names}
-    parameters["edges"] = draw(st.sampled_from(("label", "direction", "any")))
     return strategies.Problem(*words, x, y, table, parameters)
 
 

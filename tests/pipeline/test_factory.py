@@ -32,6 +32,8 @@ MAKERS = [
     ("misc", "spacy-klsh.features.v1", factory.make_features),
     ("misc", "spacy-klsh.combined_kernel.v1", kernel_makers.make_combined_kernel),
     ("misc", "spacy-klsh.common_paths_kernel.v1", kernel_makers.make_common_paths_kernel),
+    ("misc", "spacy-klsh.graph_kernel.v1", kernel_makers.make_graph_kernel),
+    ("misc", "spacy-klsh.shortest_path_kernel.v1", kernel_makers.make_shortest_path_kernel),
 ]
 
 
@@ -110,6 +112,32 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
                 "sigma": {"conj": 0.5},
                 "interleaved": False,
                 "view": "other",
+                "tokens": "gaussian",
+                "bandwidth": 0.5,
+                "edges": "any",
+            },
+        ),
+        (
+            kernel_makers.make_graph_kernel,
+            {
+                "decay": 0.25,
+                "contiguous": True,
+                "threshold": 0.1,
+                "attribute_weights": [1.0],
+                "sigma": {"conj": 0.5},
+                "view": "sentence",
+                "tokens": "gaussian",
+                "bandwidth": 0.5,
+                "edges": "any",
+            },
+        ),
+        (
+            kernel_makers.make_shortest_path_kernel,
+            {
+                "threshold": 0.1,
+                "attribute_weights": [1.0],
+                "sigma": {"conj": 0.5},
+                "view": "between",
                 "tokens": "gaussian",
                 "bandwidth": 0.5,
                 "edges": "any",
@@ -215,7 +243,8 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
         ),
     ],
     ids=[
-        *("candidates", "role candidates", "views", "features", "kernel", "combined kernel"),
+        *("candidates", "role candidates", "views", "features"),
+        *("kernel", "graph kernel", "shortest path kernel", "combined kernel"),
         *("hashing", "classifier", "base", "extra trees", "logistic", "hamming_knn"),
         *("klsh_knn", "polynomial", "linear", "ensemble", "perceptron", "reader"),
     ],
@@ -262,6 +291,8 @@ def plain(value):
         factory.make_views,
         factory.make_features,
         kernel_makers.make_subsequence_kernel,
+        kernel_makers.make_graph_kernel,
+        kernel_makers.make_shortest_path_kernel,
         lambda: factory.make_klsh()(SubsequenceKernel(), seed=0),
         lambda: classifier_makers.make_subspace()(seed=0),
         lambda: classifier_makers.make_extra_trees()(seed=0),
