@@ -29,14 +29,3 @@ def test_the_twin_of_the_shortest_path_kernel_agrees_with_it(edges, problem):
         found = benchmark.numpy_shortest_path(kernel, problem.y)(problem.x)
         expected = kernel.gram(problem.x, problem.y)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
-
-
-def test_trees_whose_nodes_are_all_alike_keep_their_shapes():
-    trees = tree_strategies.pack(*tree_strategies.corpus(20))
-    alike = benchmark.all_alike(trees)
-    assert (alike.lengths.tolist(), alike.parents.tolist()) == (
-        trees.lengths.tolist(),
-        trees.parents.tolist(),
-    )
-    gram = GraphKernel().gram({"subtree": alike}, {"subtree": alike})
-    assert ((gram > 0) == np.outer(trees.lengths > 0, trees.lengths > 0)).all()

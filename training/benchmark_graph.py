@@ -1,113 +1,13 @@
-"""How fast the graph kernel and the shortest path kernel are, beside NumPy."""
+"""The graph kernel and the shortest path kernel in NumPy, to compare with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
-from benchmark_kernel import (
-    N_REFERENCES,
-    N_SAMPLE,
-    REPEATS,
-    Array,
-    Compare,
-    aimed_views,
-    inverse_roots,
-    medians,
-    padded,
-    similarity,
-)
+from benchmark_kernel import Array, Compare, inverse_roots, padded, similarity
 
-from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.graph import GraphKernel
 from spacy_klsh.kernels.shortest_path import ShortestPathKernel
-from spacy_klsh.structures import Structures, Views, take
-
-TREES = {"names": ("subtree",), "depth": 1}  # path and dependents
-N_GROUPS, GROUP_SIZE = 6, 200
-
-
-def graph(corpora: Path) -> dict[str, float]:
-    """Values of the graph kernel a second of processor time on one core, and how they grow.
-
-    NumPy meets a random sample of the candidates, and so does our kernel for the comparison
-    with it. The exponents are those of the time against the product of the sizes of two
-    trees: of candidates as they are, and if all their nodes were alike.
-    """
-    views, kernel = aimed_views(corpora, **TREES), GraphKernel()
-    trees = views["subtree"]
-    sample = take(views, np.sort(np.random.default_rng(0).permutation(len(trees))[:N_SAMPLE]))
-    return {
-        **rates(kernel, numpy_graph, views, sample),
-        "evals_per_s_contiguous": rate(GraphKernel(contiguous=True), views),
-        "exponent": exponent(kernel, trees),
-        "exponent_all_match": exponent(kernel, all_alike(trees)),
-        "mean_nodes": float(trees.lengths.mean()),
-        "largest_tree": int(trees.lengths.max()),
-        "n_sample": N_SAMPLE,
-    }
-
-
-def shortest_path(corpora: Path) -> dict[str, float]:
-    """Values of the shortest path kernel a second of processor time on one core."""
-    views, kernel = aimed_views(corpora), ShortestPathKernel()
-    lengths = views["path"].lengths
-    return {
-        **rates(kernel, numpy_shortest_path, views, views),
-        "evals_per_s_labelled": rate(ShortestPathKernel(edges="label"), views),
-        "equally_long": float(np.equal.outer(lengths, lengths).mean()),
-        "mean_nodes": float(lengths.mean()),
-    }
-
-
-def rates(
-    kernel: Any, make_twin: Callable[[Any, Views], Compare], views: Views, sample: Views
-) -> dict[str, float]:
-    """Values a second of a kernel, and of its twin on a sample, where both must agree."""
-    reference = KLSH(kernel, n_references=N_REFERENCES).fit(views).reference_
-    ours, twin = kernel.against(reference), make_twin(kernel, reference)
-    np.testing.assert_allclose(twin(sample), ours(sample), rtol=0, atol=1e-5)
-    times = medians({"ours": (ours, sample), "numpy": (twin, sample)}, REPEATS)
-    return {
-        "evals_per_s": rate(kernel, views),
-        "vs_numpy": times["numpy"] / times["ours"],
-        "numpy_evals_per_s": len(sample[kernel.view]) * N_REFERENCES / times["numpy"],
-        "n_candidates": len(views[kernel.view]),
-        "n_references": N_REFERENCES,
-    }
-
-
-def rate(kernel: Any, views: Views) -> float:
-    """Values a second of a kernel, of all candidates and references chosen among them."""
-    reference = KLSH(kernel, n_references=N_REFERENCES).fit(views).reference_
-    seconds = medians({"ours": (kernel.against(reference), views)}, REPEATS)["ours"]
-    return len(views[kernel.view]) * N_REFERENCES / seconds
-
-
-def exponent(kernel: GraphKernel, trees: Structures) -> float:
-    """Slope of log time over log |T1||T2|, among trees of about equal size."""
-    order = np.argsort(trees.lengths, kind="stable")
-    order = order[trees.lengths[order] > 0]
-    groups = [
-        trees[np.random.default_rng(0).permutation(rows)[:GROUP_SIZE]]
-        for rows in np.array_split(order, N_GROUPS)
-    ]
-    tasks = {
-        str(i): (kernel.against({kernel.view: group}), {kernel.view: group})
-        for i, group in enumerate(groups)
-    }
-    seconds = [taken / len(groups[int(i)]) ** 2 for i, taken in medians(tasks, REPEATS).items()]
-    sizes = [group.lengths.mean() ** 2 for group in groups]
-    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
-
-
-def all_alike(trees: Structures) -> Structures:
-    """Trees of the same shape whose nodes all match."""
-    return Structures(
-        np.zeros_like(trees.nodes), trees.offsets, ("",), trees.vectors[:1] * 0, trees.parents
-    )
+from spacy_klsh.structures import Structures, Views
 
 
 def numpy_graph(kernel: GraphKernel, y: Views) -> Compare:

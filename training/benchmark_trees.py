@@ -1,148 +1,18 @@
-"""How fast the common-paths kernel is, beside the same recursion in NumPy."""
+"""The common-paths kernel in NumPy, to compare with: the same recursion."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
-import spacy
-from benchmark_kernel import (
-    BASE,
-    N_REFERENCES,
-    N_SAMPLE,
-    REPEATS,
-    Array,
-    Compare,
-    inverse_roots,
-    medians,
-    padded,
-    read,
-    similarity,
-)
-from spacy.tokens import Doc, Span, Token
+from benchmark_kernel import Array, Compare, inverse_roots, padded, similarity
 
 from spacy_klsh.kernels.common_paths import CommonPathsKernel
 from spacy_klsh.kernels.governed import governed
-from spacy_klsh.pipeline.candidates import Candidates, EntityPairs
-from spacy_klsh.structures import Structures, Views, take
+from spacy_klsh.structures import Structures, Views
 
-N_SIZES, N_PARTS = 8, 4
-WHOLE = 1000  # deeper than any sentence
+N_PARTS = 4
 
 
-def common_paths(corpora: Path) -> dict[str, float]:
-    """Kernel values a second of processor time on one core, normalization included.
-
-    The trees are the paths between all pairs of proteins in a sentence of AIMed with the
-    dependents of their words. NumPy meets a random sample of them, and so does our kernel
-    for the comparison. All take turns, and times are medians. ``exponent`` tells how the
-    time of one value grows with the product of the sizes of two trees, here of whole
-    sentences, parted by size; ``exponent_all_match`` the same if all their words are alike.
-    """
-    nlp = spacy.load(BASE, exclude=["ner"])
-    candidates = EntityPairs(spans_key="entities")
-    docs = list(nlp.pipe(read(nlp, corpora, "AIMed")))
-    found = [candidates(doc, ordered=False) for doc in docs]
-    kernel, anchored = (CommonPathsKernel(anchors=choice) for choice in ("any", "arguments"))
-    views, sentences = ({"subtree": trees(docs, found, depth)} for depth in (1, WHOLE))
-    n = len(views["subtree"])
-    order = np.random.default_rng(0).permutation(n)
-    references, sample = take(views, order[:N_REFERENCES]), take(views, order[-N_SAMPLE:])
-    ours, numpy = kernel.against(references), numpy_against(kernel, references)
-    tasks = {
-        "ours": (ours, views),
-        "anchored": (anchored.against(references), views),
-        "sample": (ours, sample),
-        "numpy": (numpy, sample),
-    }
-    np.testing.assert_allclose(numpy(sample), ours(sample), rtol=0, atol=1e-5)
-    rates = {
-        name: len(tasks[name][1]["subtree"]) * N_REFERENCES / seconds
-        for name, seconds in medians(tasks, REPEATS).items()
-    }
-    return {
-        "evals_per_s": rates["ours"],
-        "evals_per_s_anchored": rates["anchored"],
-        "vs_numpy": rates["sample"] / rates["numpy"],
-        "numpy_evals_per_s": rates["numpy"],
-        "exponent": exponent(kernel, sentences),
-        "exponent_all_match": exponent(kernel, all_alike(sentences)),
-        "mean_nodes": float(views["subtree"].lengths.mean()),
-        "n_candidates": n,
-        "n_references": N_REFERENCES,
-        "n_sample": N_SAMPLE,
-    }
-
-
-def exponent(kernel: CommonPathsKernel, views: Views) -> float:
-    """Slope of the logarithm of time on that of the product of the sizes of two trees."""
-    lengths = views["subtree"].lengths
-    order = np.argsort(lengths, kind="stable")[np.count_nonzero(lengths == 0) :]
-    groups = [take(views, rows) for rows in np.array_split(order, N_SIZES)]
-    references = [take(group, np.arange(0, len(group["subtree"]), 7)) for group in groups]
-    tasks = {
-        str(k): (kernel.against(other), group)
-        for k, (group, other) in enumerate(zip(groups, references, strict=True))
-    }
-    seconds = medians(tasks, REPEATS)
-    sizes = [
-        [side[k]["subtree"].lengths.mean() for side in (groups, references)] for k in range(N_SIZES)
-    ]
-    cells = [len(groups[k]["subtree"]) * len(references[k]["subtree"]) for k in range(N_SIZES)]
-    times = [seconds[str(k)] / cells[k] for k in range(N_SIZES)]
-    return float(np.polyfit(np.log(np.prod(sizes, axis=1)), np.log(times), 1)[0])
-
-
-def all_alike(views: Views) -> Views:
-    """Some of the trees, all of whose words are the same one."""
-    some = views["subtree"][::16]
-    nodes = some.nodes.copy()
-    nodes[:, 1] = 0
-    return {"subtree": replace(some, nodes=nodes)}
-
-
-def trees(docs: Sequence[Doc], candidates: Sequence[Candidates], depth: int) -> Structures:
-    """The path of each candidate with the dependents of its words down to a depth."""
-    # the view `subtree` with `depth` of ViewExtractor, once it is there
-    drawn = [
-        list(tree(*(found.entities[row] for row in pair), depth))
-        for found in candidates
-        for pair in found.arguments.tolist()
-    ]
-    packed = Structures.from_symbols([[node for node, _ in nodes] for nodes in drawn])
-    parents = np.array([parent for nodes in drawn for _, parent in nodes], np.int32)
-    return Structures(packed.nodes, packed.offsets, packed.symbols, packed.vectors, parents)
-
-
-def tree(head: Span, tail: Span, depth: int) -> Iterator[tuple[tuple[str, str], int]]:
-    """Nodes of one tree and their parents, the root of `head` first; nothing without a path."""
-    ways = [[span.root, *span.root.ancestors] for span in (head, tail)]
-    top = next((token for token in ways[0] if token in ways[1]), None)
-    if top is None:
-        return
-    kept = {token for way in ways for token in way[: way.index(top) + 1]}
-    while depth and (more := {child for token in kept for child in token.children} - kept):
-        kept, depth = kept | more, depth - 1
-    labels = {token: span.label_ for span in (head, tail) for token in span}
-    place = -1
-    waiting: list[tuple[Token, str, int]] = [(head.root, "dep=", place)]
-    while waiting:
-        token, edge, parent = waiting.pop()
-        kept.remove(token)
-        word = f"label={labels[token]}" if token in labels else f"lemma={token.lemma_}"
-        yield (edge, word), parent
-        place += 1
-        steps = [(child, f"dep={child.dep_}>", place) for child in token.children]
-        steps += [(token.head, f"dep={token.dep_}<", place)]
-        waiting += sorted((s for s in steps if s[0] in kept), key=lambda step: -step[0].i)
-        if token == tail.root:
-            yield ("role=tail", "role=tail"), place
-            place += 1
-
-
-def numpy_against(kernel: CommonPathsKernel, y: Views) -> Compare:
+def numpy_common_paths(kernel: CommonPathsKernel, y: Views) -> Compare:
     """NumPy twin of ``kernel.against(y)``: a candidate against many references at once.
 
     References of similar size are padded to one size and computed together.
