@@ -110,7 +110,7 @@ def _print_relation(console: Console, relation: Relation, score: str) -> None:
     table.add_column("similarity", justify="right", width=10)
     table.add_column("label", max_width=24, overflow="fold")
     table.add_column("path", ratio=1, overflow="fold")
-    table.add_row("", Text("this text"), Text(path_words(evidence.path)))
+    table.add_row("", Text("this text"), Text(path_words(evidence.path, evidence.parents)))
     table.add_row("", Text("vote"), Text("  ".join(evidence.vote_words())), end_section=True)
     for near in evidence.nearest:
         words = _marked(near, evidence)
@@ -125,9 +125,10 @@ def _marked(near: Neighbour, evidence: Evidence) -> Text:
     from ..pipeline.evidence import path_steps
 
     text, best = Text(), near.best_matches
-    for i, (arrow, word) in enumerate(path_steps(near.path)):
-        if arrow:
-            text.append(f" {arrow} ", "bold" if (i, "edge") in best else "dim")
+    for i, (arrow, word) in enumerate(path_steps(near.path, near.parents)):
+        if i:
+            arrow = f" {arrow} " if arrow else " "
+            text.append(arrow, "bold" if (i, "edge") in best else "dim")
         text.append(word, "bold" if (i, "node") in best else "dim")
         if alike := evidence.likeness(near, i):
             text.append(f" (~{alike})", "italic")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
@@ -31,13 +32,15 @@ class Neighbour(NamedTuple):
 
     `label` is what it was in training (``""``: no relation), `similarity` its kernel
     value, `path` its nodes as tuples of symbols, the edge first. `matches` are the items
-    that it shares with the candidate.
+    that it shares with the candidate. If trees are compared, `parents` has the place of the
+    parent of each node, -1 for the root.
     """
 
     label: str
     similarity: float
     path: Path
     matches: tuple[Match, ...]
+    parents: tuple[int, ...] = ()
 
     @property
     def best_matches(self) -> dict[tuple[int, str], Match]:
@@ -53,7 +56,8 @@ class Evidence(NamedTuple):
     """What the prediction for one candidate rests on.
 
     `path` holds the candidate's nodes as tuples of symbols, the edge first; with more than
-    two roles the edge ``role=Theme`` begins the way to the argument in that role. `vote` maps
+    two roles the edge ``role=Theme`` begins the way to the argument in that role; `parents`
+    as in `Neighbour`, if trees are compared. `vote` maps
     labels to probabilities, the likeliest first, ``""`` being no relation; labels
     without any vote are left out. With direction ``label``, ``X (reversed)`` is the
     label with head and tail exchanged. `nearest` are the most similar references, and in
@@ -65,13 +69,14 @@ class Evidence(NamedTuple):
     path: Path
     vote: Mapping[str, float]
     nearest: tuple[Neighbour, ...]
+    parents: tuple[int, ...] = ()
 
     @classmethod
     def from_data(cls, data: EvidenceData) -> Evidence:
         """The evidence that a Doc stores, in few lists for the sake of the garbage collector.
 
         Paths are their symbols parted by tabs, ``width`` of them a node, and matches
-        their four values one after the other.
+        their four values one after the other. Only trees have ``parents``.
         """
         width = data["width"]
         nearest = tuple(
@@ -80,10 +85,12 @@ class Evidence(NamedTuple):
                 near["similarity"],
                 _path(near["path"], width),
                 tuple(map(Match._make, _rows(near["matches"], 4))),
+                tuple(near.get("parents", ())),
             )
             for near in data["nearest"]
         )
-        return cls(_path(data["path"], width), dict(data["vote"]), nearest)
+        path, parents = _path(data["path"], width), tuple(data.get("parents", ()))
+        return cls(path, dict(data["vote"]), nearest, parents)
 
     def vote_words(self) -> list[str]:
         """Labels with their probabilities, without those that would read 0.00."""
@@ -98,9 +105,9 @@ class Evidence(NamedTuple):
         return f"{own} {match.similarity:.2f}"
 
     def __str__(self) -> str:
-        lines = [path_words(self.path), f"vote: {', '.join(self.vote_words())}"]
+        lines = [path_words(self.path, self.parents), f"vote: {', '.join(self.vote_words())}"]
         for near in self.nearest:
-            words = path_words(near.path)
+            words = path_words(near.path, near.parents)
             lines.append(f"{near.similarity:.2f} {label_words(near.label)}: {words}")
         return "\n".join(lines)
 
@@ -119,14 +126,24 @@ def label_words(label: str) -> str:
 
 
 def node_words(node: Sequence[str]) -> str:
-    """The values of a node's symbols, each of them once: ``found``, ``found/VERB``, ``ORG``."""
+    """The values of a node's symbols, each of them once: ``found``, ``found/VERB``, ``ORG``.
+
+    The leaf of a tree that names the role of the word above it: ``(tail)``.
+    """
+    if _is_leaf(node):
+        return f"({node[0].partition('=')[2]})"
     values = (symbol.partition("=")[2] for symbol in node[1:])
     return "/".join(dict.fromkeys(filter(None, values)))
 
 
 def edge_words(node: Sequence[str], line: str = "-", left: str = "<-", right: str = "->") -> str:
-    """The edge that enters a node as an arrow from governor to child, or the role that begins."""
+    """The edge that enters a node as an arrow from governor to child, or the role that begins.
+
+    Nothing where words have no edges, and before the leaf of a tree that names a role.
+    """
     kind, _, edge = node[0].partition("=")
+    if not edge or _is_leaf(node):
+        return ""
     if kind == "role":
         return f"| {edge}:"
     return f"{line}{edge[:-1]}{right}" if edge.endswith(">") else f"{left}{edge[:-1]}{line}"
@@ -141,17 +158,43 @@ def argument_words(arguments: Mapping[str, str]) -> tuple[str, str]:
     return first, ", ".join(others)
 
 
-def path_steps(path: Path) -> list[tuple[str, str]]:
-    """The edge that enters each node, see `edge_words`, and the node's words."""
-    return [(edge_words(node) if i else "", node_words(node)) for i, node in enumerate(path)]
+def _is_leaf(node: Sequence[str]) -> bool:
+    return node[0].startswith("role=") and node[0] == node[1]
 
 
-def path_words(path: Path) -> str:
-    """A path on one line.
+def brackets(path: Path, parents: Sequence[int]) -> list[tuple[str, str]]:
+    """What opens before each node of a tree and closes behind it: ``[`` and some ``]``.
+
+    The nodes stand in preorder. All below a node but its last branch is in brackets; a path,
+    which has no `parents`, needs none.
+    """
+    marks = [["", ""] for _ in path]
+    n_children = Counter(parents)
+    for i, parent in enumerate(parents):
+        n_children[parent] -= 1
+        if i and n_children[parent]:
+            inside = (k for k in range(i + 1, len(parents)) if parents[k] < i)
+            marks[i][0] = "["
+            marks[next(inside) - 1][1] += "]"
+    return [(before, behind) for before, behind in marks]
+
+
+def path_steps(path: Path, parents: Sequence[int] = ()) -> list[tuple[str, str]]:
+    """The edge that enters each node, see `edge_words`, and its words, with `brackets`."""
+    steps = []
+    for i, (node, (before, behind)) in enumerate(zip(path, brackets(path, parents), strict=True)):
+        edge, words = edge_words(node) if i else "", node_words(node) + behind
+        steps.append((before + edge, words) if edge else ("", before + words))
+    return steps
+
+
+def path_words(path: Path, parents: Sequence[int] = ()) -> str:
+    """A path or a tree on one line.
 
     Examples
     --------
     >>> path_words((("dep=", "label=PERSON"), ("dep=nsubj<", "lemma=run")))
     'PERSON <-nsubj- run'
     """
-    return " ".join(filter(None, chain.from_iterable(path_steps(path)))) or "(no path)"
+    steps = path_steps(path, parents)
+    return " ".join(filter(None, chain.from_iterable(steps))) or "(no path)"

@@ -52,7 +52,7 @@ def explain(
     views = take(compared.views, rows)
     paths = views[component.hashing.kernel.views[0]]
     evidence = (
-        {"width": paths.nodes.shape[1], "path": path, "vote": vote, "nearest": nearest}
+        {"width": paths.nodes.shape[1], **path, "vote": vote, "nearest": nearest}
         for path, vote, nearest in zip(
             _paths(paths),
             _votes(component, compared.probabilities[rows], turned),
@@ -63,12 +63,16 @@ def explain(
     return [[next(evidence) for _ in part] for part in attached]
 
 
-def _paths(structures: Structures) -> list[str]:
-    """Each path as one string: the garbage collector does not count strings."""
+def _paths(structures: Structures) -> list[dict[str, Any]]:
+    """Each path as one string: the garbage collector does not count strings. Trees: parents too."""
     symbols = [symbol.replace(SEPARATOR, " ") for symbol in structures.symbols]
     flat = [symbols[symbol] for symbol in structures.nodes.ravel().tolist()]
-    bounds = (structures.offsets * structures.nodes.shape[1]).tolist()
-    return [SEPARATOR.join(flat[start:end]) for start, end in pairwise(bounds)]
+    width, bounds = structures.nodes.shape[1], list(pairwise(structures.offsets.tolist()))
+    paths = [{"path": SEPARATOR.join(flat[width * a : width * b])} for a, b in bounds]
+    if structures.parents is None:
+        return paths
+    parents = structures.parents.tolist()
+    return [{**path, "parents": parents[a:b]} for path, (a, b) in zip(paths, bounds, strict=True)]
 
 
 def _votes(
@@ -108,9 +112,7 @@ def _nearest(
     nearest: list[list[dict[str, Any]]] = [[] for _ in labels]
     for i, j, similarity, path, matches in found:
         label = ", ".join(names[j])
-        nearest[i].append(
-            {"label": label, "similarity": similarity, "path": path, "matches": matches}
-        )
+        nearest[i].append({"label": label, "similarity": similarity, **path, "matches": matches})
     return nearest
 
 

@@ -9,7 +9,16 @@ from itertools import pairwise
 from spacy.tokens import Doc, Span
 
 from .drawing import Arc, clean, draw
-from .evidence import Evidence, Neighbour, Path, argument_words, edge_words, label_words, node_words
+from .evidence import (
+    Evidence,
+    Neighbour,
+    Path,
+    argument_words,
+    brackets,
+    edge_words,
+    label_words,
+    node_words,
+)
 from .explanation import NearMiss
 from .relations import Relation
 
@@ -137,7 +146,8 @@ def _why(evidence: Evidence, css: str, colours: Mapping[str, str]) -> str:
         for words, (*_, c) in zip(evidence.vote_words(), shares, strict=False)
     )
     rows = "".join(_neighbour(near, evidence, colours) for near in evidence.nearest)
-    return f'<div class="vote">{bar}</div><p class="legend">{legend}</p>{_path(evidence.path)}' + (
+    own = _path(evidence.path, evidence.parents)
+    return f'<div class="vote">{bar}</div><p class="legend">{legend}</p>{own}' + (
         f'<table class="near" style="--own:var(--{css})"><tr><th>similarity</th>'
         f"<th>label</th><th>reference path</th></tr>{rows}</table>"
         if rows
@@ -158,20 +168,24 @@ def _neighbour(near: Neighbour, evidence: Evidence, colours: Mapping[str, str]) 
 def _reference(near: Neighbour, evidence: Evidence) -> str:
     marked = {place: " match" for place in near.best_matches}
     alike = [evidence.likeness(near, i) for i in range(len(near.path))]
-    return _path(near.path, marked, [f"<small>≈ {clean(s)}</small>" if s else "" for s in alike])
+    notes = [f"<small>≈ {clean(s)}</small>" if s else "" for s in alike]
+    return _path(near.path, near.parents, marked, notes)
 
 
 def _path(
-    path: Path, marked: Mapping[tuple[int, str], str] | None = None, notes: Sequence[str] = ()
+    path: Path,
+    parents: Sequence[int] = (),
+    marked: Mapping[tuple[int, str], str] | None = None,
+    notes: Sequence[str] = (),
 ) -> str:
     """Nodes and arrows; `marked` gives further classes to some, `notes` stand in the nodes."""
     marked, steps = marked or {}, []
-    for i, node in enumerate(path):
-        arrow = clean(edge_words(node, "─", "←", "→"))
-        edge = f'<span class="edge{marked.get((i, "edge"), "")}">{arrow}</span>' if i else ""
+    for i, (node, (before, behind)) in enumerate(zip(path, brackets(path, parents), strict=True)):
+        arrow = before + (clean(edge_words(node, "─", "←", "→")) if i else "")
+        edge = f'<span class="edge{marked.get((i, "edge"), "")}">{arrow}</span>' if arrow else ""
         steps.append(
             f'<span class="step">{edge}<span class="node{marked.get((i, "node"), "")}">'
-            f"<bdi>{clean(node_words(node))}</bdi>{notes[i] if notes else ''}</span></span>"
+            f"<bdi>{clean(node_words(node))}</bdi>{notes[i] if notes else ''}</span>{behind}</span>"
         )
     return f'<div class="path">{"<wbr>".join(steps) or "no path in the parse"}</div>'
 

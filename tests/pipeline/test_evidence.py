@@ -34,6 +34,31 @@ def test_arrows_point_from_governor_to_child():
     assert path_words(PATH[1:]) == "found/VERB -dobj-> ORG"
 
 
+def test_a_tree_has_all_but_its_last_branches_in_brackets():
+    arcs = ["dep=", "dep=amod>", "dep=nsubj<", "dep=aux>", "dep=dobj>", "role=tail", "dep=det>"]
+    words = ["ORG", "big", "buy", "will", "firm", "", "a"]
+    tree = tuple(
+        (arc, f"lemma={word}" if word else arc) for arc, word in zip(arcs, words, strict=True)
+    )
+    parents = (-1, 0, 0, 2, 2, 4, 4)
+    expected = "ORG [-amod-> big] <-nsubj- buy [-aux-> will] -dobj-> firm [(tail)] -det-> a"
+    assert path_words(tree, parents) == expected
+    few = tuple((f"dep={arc}>", f"lemma={word}") for arc, word in ("wa", "xb", "yc", "zd"))
+    assert path_words(few, (-1, 0, 1, 0)) == "a [-x-> b -y-> c] -z-> d"
+    assert path_words(few, (-1, 0, 1, 1)) == "a -x-> b [-y-> c] -z-> d"
+
+
+def test_words_without_edges_have_no_arrows():
+    assert path_words((("dep=", "lemma=a"), ("dep=", "lemma=b"))) == "a b"
+
+
+def test_trees_are_stored_with_their_parents():
+    (near,) = DATA["nearest"]
+    data = {**DATA, "parents": [-1, 0], "nearest": [{**near, "parents": [-1, 0]}]}
+    evidence = Evidence.from_data(data)
+    assert evidence.parents == evidence.nearest[0].parents == (-1, 0)
+
+
 def test_no_path_is_said():
     assert path_words(()) == "(no path)"
 
