@@ -102,7 +102,7 @@ class TokenKernel:
         if self.tokens == "equality":
             return np.zeros(len(structures.symbols), np.bool_)
         soft: Bool = np.any(structures.vectors != 0, axis=1)
-        if self.edges != "label":
+        if self.edges != "label" and soft.any():
             soft &= np.array([not _is_edge(symbol) for symbol in structures.symbols], np.bool_)
         return soft
 

@@ -171,7 +171,9 @@ class NodeKernel(TokenKernel):
 
     def _symbol_weights(self, structures: Structures) -> Float32:
         """Weight of every symbol, float32 (n_symbols,): sigma of an edge, 1 for what is none."""
-        named = {f"dep={k}": v for k, v in (self.sigma or {}).items()}
+        if not self.sigma:
+            return np.ones(len(structures.symbols), np.float32)
+        named = {f"dep={k}": v for k, v in self.sigma.items()}
         of_symbol = [named.get(symbol.rstrip("<>"), 1.0) for symbol in structures.symbols]
         return np.array(of_symbol, np.float32)
 

@@ -61,12 +61,7 @@ class ShortestPathKernel(NodeKernel):
         def gram(x: Views) -> Float32:
             structures = x[self.view]
             similarity = self._similarity(structures, references, table)
-            out = np.zeros((len(structures), len(references)), np.float32)
-            comparable = np.equal.outer(structures.lengths, references.lengths)
-            comparable &= structures.lengths[:, None] > 0
-            pairs = np.nonzero(comparable)
-            out[pairs] = _values(similarity, self._paths(structures), paths, *pairs)
-            return out
+            return _gram(similarity, self._paths(structures), paths)
 
         return gram
 
@@ -79,12 +74,8 @@ class ShortestPathKernel(NodeKernel):
             Bit for bit those of `gram`.
         """
         x_paths, y_paths = x[self.view], y[self.view]
-        similarity, out = self._similarity(x_paths, y_paths), np.zeros(len(own), np.float32)
-        lengths = x_paths.lengths[own]
-        pairs = np.flatnonzero((lengths == y_paths.lengths[other]) & (lengths > 0))
-        paths = self._paths(x_paths), self._paths(y_paths)
-        out[pairs] = _values(similarity, *paths, own[pairs], other[pairs])
-        return out
+        similarity = self._similarity(x_paths, y_paths)
+        return _pairs(similarity, self._paths(x_paths), self._paths(y_paths), own, other)
 
     def self_values(self, x: Views) -> Float64:
         """K(x, x) before normalization, float64 (n,); inf where that is too large."""
@@ -118,11 +109,11 @@ class ShortestPathKernel(NodeKernel):
         return values * squares[:, 0]
 
     def _symbol_weights(self, structures: Structures) -> Float32:
-        counts = [
-            symbol == "dep=" or not symbol.endswith("=") or symbol.count("=") > 1
-            for symbol in structures.symbols
-        ]
-        return super()._symbol_weights(structures) * np.array(counts, np.float32)
+        weights = super()._symbol_weights(structures)
+        for row, symbol in enumerate(structures.symbols):
+            if symbol.endswith("=") and symbol != "dep=" and symbol.count("=") == 1:
+                weights[row] = 0.0
+        return weights
 
     def _shares(self, structures: Structures) -> Float32:
         return np.array(self._given_weights(structures), np.float32)
@@ -138,24 +129,43 @@ class _Paths(NamedTuple):
 
 
 @compiled
-def _values(similarity: Float32, x: _Paths, y: _Paths, own: Int64, other: Int64) -> Float32:
-    """Normalized values of equally long paths ``own[i]`` of x and ``other[i]`` of y.
-
-    float32 (n_pairs,); `similarity` is that of symbols. With equality no factor exceeds 1.
-    """
-    out = np.zeros(len(own), np.float32)
-    for i in range(len(out)):
-        first, last = x.offsets[own[i]], x.offsets[own[i] + 1]
-        shift, value = y.offsets[other[i]] - first, 1.0
-        for a in range(first, last):
-            b = a + shift
-            edge = similarity[x.nodes[a, 0], y.nodes[b, 0]] if a > first else np.float32(1.0)
-            node = 0.0
-            for k in range(len(x.attribute_weights)):
-                alike = similarity[x.nodes[a, k + 1], y.nodes[b, k + 1]]
-                node += x.attribute_weights[k] * alike
-            value *= edge * node * x.scales[a] * y.scales[b]
-            if value == 0.0:
-                break
-        out[i] = value
+def _gram(similarity: Float32, x: _Paths, y: _Paths) -> Float32:
+    """Values of all paths of x and y, float32 (n, m); `similarity` is that of symbols."""
+    x_lengths, y_lengths = np.diff(x.offsets), np.diff(y.offsets)
+    out = np.zeros((len(x_lengths), len(y_lengths)), np.float32)
+    for i in range(len(x_lengths)):
+        for j in range(len(y_lengths)):
+            if x_lengths[i] == y_lengths[j]:  # few are: this costs most
+                out[i, j] = _value(similarity, x, i, y, j)
     return out
+
+
+@compiled
+def _pairs(similarity: Float32, x: _Paths, y: _Paths, own: Int64, other: Int64) -> Float32:
+    """Values of paths ``own[i]`` of x and ``other[i]`` of y, float32 (n_pairs,)."""
+    x_lengths, y_lengths = np.diff(x.offsets)[own], np.diff(y.offsets)[other]
+    out = np.zeros(len(own), np.float32)
+    for i in np.flatnonzero(x_lengths == y_lengths):
+        out[i] = _value(similarity, x, own[i], y, other[i])
+    return out
+
+
+@compiled
+def _value(similarity: Float32, x: _Paths, i: int, y: _Paths, j: int) -> float:
+    """Normalized value of two equally long paths. With equality no factor exceeds 1."""
+    first, last = x.offsets[i], x.offsets[i + 1]
+    shift = y.offsets[j] - first
+    if first == last:
+        return 0.0
+    value = 1.0
+    for a in range(first, last):
+        b = a + shift
+        edge = similarity[x.nodes[a, 0], y.nodes[b, 0]] if a > first else np.float32(1.0)
+        node = 0.0
+        for k in range(len(x.attribute_weights)):
+            alike = similarity[x.nodes[a, k + 1], y.nodes[b, k + 1]]
+            node += x.attribute_weights[k] * alike
+        value *= edge * node * x.scales[a] * y.scales[b]
+        if value == 0.0:
+            return 0.0
+    return value

@@ -27,9 +27,9 @@ WIDTH = 640.0
 ABOUT = (
     "Each pair of entities is seen as its path through the sentence: words, and the edges of the "
     "dependency parse between them; more entities, as the paths from the first to each other. "
-    "Its similarities to labelled reference paths from training "
-    "make a code, and an ensemble of trees votes on the code. Beside each relation: the vote, "
-    "and the references most like its path, with what they share highlighted."
+    "A classifier gives probabilities from its words, or from its similarities to labelled "
+    "reference paths from training. Beside each relation: these probabilities, and the references "
+    "most like its path, with what they share highlighted."
 )
 
 
