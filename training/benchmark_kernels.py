@@ -35,9 +35,9 @@ def kernels(corpora: Path) -> dict[str, float]:
     """Kernel values a second of processor time on one core, normalization included.
 
     Between all pairs of proteins in a sentence of AIMed: their paths, and trees of these and
-    the dependents of their words. NumPy meets a random sample of them, and so does our kernel
-    for the comparison with it. The exponents tell how time grows with the product of the sizes
-    of two trees; see `tree_growth`.
+    the dependents of their words. NumPy meets all paths, but of the trees a random sample, and
+    so does our kernel for the comparison with it. The exponents tell how time grows with the
+    product of the sizes of two trees; see `tree_growth`.
     """
     views = aimed_views(corpora, names=("path", "subtree"), depth=1)
     figures = {"n_candidates": float(len(views["path"]))}
@@ -61,9 +61,10 @@ def rate(kernel: Any, views: Views) -> float:
 
 
 def ratio(kernel: Any, twin: Twin, views: Views) -> float:
-    """How many times as long its twin takes on a sample, where both must agree."""
+    """How many times as long its twin takes on a sample of trees, where both must agree."""
     order = np.random.default_rng(0).permutation(len(views[kernel.view]))
-    sample, reference = take(views, np.sort(order[:N_SAMPLE])), references(kernel, views)
+    n = len(order) if kernel.view == "path" else N_SAMPLE
+    sample, reference = take(views, np.sort(order[:n])), references(kernel, views)
     tasks = {
         "ours": (kernel.against(reference), sample),
         "numpy": (twin(kernel, reference), sample),

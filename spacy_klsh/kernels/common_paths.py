@@ -61,8 +61,9 @@ class CommonPathsKernel(NodeKernel):
     anchors : {"any", "arguments"}
         "arguments": only paths that lead from one argument of the candidate to another count,
         and are compared with the one between the same two roles: the paper's section 5.1.
-        Where both are one node, that is the path. The first argument is the root of the
-        given tree, and the leaves ``role=NAME`` mark the others; they are no words.
+        Where both are one node, that is the path. The first argument is the root of the given
+        tree, and the leaves ``role=NAME`` mark the others; they are no words. So "any" does not
+        tell head and tail apart: it wants undirected candidates, ``direction`` "label" or "none".
     tokens, threshold, bandwidth, edges, attribute_weights, sigma, view
         See `nodes.NodeKernel`. ``edges = "direction"`` looks at words and directions alone, as
         in the paper; "any" is the same, for all arcs lead down. sigma concerns the arcs of a
