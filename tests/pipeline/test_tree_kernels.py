@@ -11,6 +11,14 @@ KERNELS = {
     "shortest path": {"@misc": "spacy-klsh.shortest_path_kernel.v1"},
     "common paths": {"@misc": "spacy-klsh.common_paths_kernel.v1"},
     "arguments": {"@misc": "spacy-klsh.common_paths_kernel.v1", "anchors": "arguments"},
+    "product": {
+        "@misc": "spacy-klsh.combined_kernel.v1",
+        "operation": "product",
+        "kernels": {
+            "path": {"@misc": "spacy-klsh.subsequence_kernel.v1"},
+            "graph": {"@misc": "spacy-klsh.graph_kernel.v1"},
+        },
+    },
 }
 VIEWS = {
     "@misc": "spacy-klsh.views.v1",
