@@ -17,6 +17,7 @@ from spacy_klsh.pipeline.scoring import score_relations
 # documents of each part, and relations of training and test as the component is trained on them
 SIZES = {
     "chemprot": ({"train": 1632, "test": 800}, 4157 + 2416, 3458),
+    "chemprot_dev": ({"train": 1020, "test": 612}, 4157, 2416),
     "semeval": ({"train": 8000, "test": 2717}, 8000 - 1410, 2717 - 454),
     "conll04": ({"train": 1153, "test": 288}, 1283 + 343, 422),
     "ddi": ({"train": 714, "test": 191}, 4021, 979),
