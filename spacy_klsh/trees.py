@@ -8,6 +8,12 @@ from .compiled import compiled
 from .structures import Int32, Int64
 
 
+def chains(offsets: Int64) -> Int32:
+    """Parents that make each structure one line, int32 (n_nodes,)."""
+    firsts = np.repeat(offsets[:-1], np.diff(offsets))
+    return (np.arange(len(firsts)) - firsts - 1).astype(np.int32)
+
+
 @compiled
 def tree_paths(governors: Int64, starts: Int64, ends: Int64) -> tuple[Int64, Int64, Int64]:
     """Shortest paths between nodes of a forest, one behind the other.

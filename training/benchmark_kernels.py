@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmark_graph import numpy_graph, numpy_shortest_path
 from benchmark_kernel import N_REFERENCES, N_SAMPLE, REPEATS, Compare, aimed_views, medians
-from benchmark_trees import numpy_common_paths
 from tree_growth import curves, exponent
+from twin_common_paths import numpy_common_paths
+from twin_graph import numpy_graph, numpy_shortest_path
 
 from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.common_paths import CommonPathsKernel

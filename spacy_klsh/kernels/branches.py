@@ -6,10 +6,9 @@ is compared.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..compiled import compiled
 from ..structures import Float32, Int32, Int64, Structures
@@ -63,7 +62,7 @@ def room_for(x: Structures, y: Structures) -> Room:
     return Room(np.empty((n_pairs + 1, 3), np.int32), np.empty(n_pairs), np.empty((2, y_size)))
 
 
-def pack_trees(structures: Structures, parents: NDArray[Any]) -> Trees:
+def pack_trees(structures: Structures, parents: Int32) -> Trees:
     """Trees of structures with these parents within each; the first node of each is the root."""
     lengths = structures.lengths
     firsts = np.repeat(structures.offsets[:-1], lengths)

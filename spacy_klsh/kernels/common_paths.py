@@ -49,10 +49,9 @@ class CommonPathsKernel(NodeKernel):
     features; word vectors make classes of their own. ``e = sigma sigma'`` where the arcs
     are alike, else 0; their direction always counts, as in the paper.
 
-    The kernel is positive semi-definite if the similarity of symbols is: so for equality
-    (no word vectors, or ``threshold = 1``), since it sums products of m and e over pairs of
-    paths of one shape. Thresholded cosines are not in general, and a normalized value can
-    then exceed 1.
+    The kernel is positive semi-definite if the similarity of symbols is, see
+    `similarity.TokenKernel`, since it sums products of m and e over pairs of paths of one
+    shape. Thresholded cosines are not in general, and a normalized value can then exceed 1.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..compiled import compiled
 from ..structures import Int32, Int64, Structures
+from ..trees import chains
 
 ARC, ROLE = "dep=", "role="
 SECOND = "role=tail"  # the last node of a path
@@ -24,8 +25,7 @@ class GovernedTrees(NamedTuple):
     ----------
     structures : Structures
         Nodes stand breadth first, `parents` are their governors. Column 0 is the arc from the
-        governor, ``dep=LABEL>``, or ``dep=`` at the top. Arcs have no vectors: they are alike
-        if their labels are equal.
+        governor, ``dep=LABEL>``, or ``dep=`` at the top. Arcs have no vectors.
     children : int32 array (n_nodes, 2)
         Place of the first child of each node in its structure, and of the one behind the last.
     """
@@ -53,7 +53,7 @@ def governed(structures: Structures, *, anchored: bool) -> GovernedTrees:
         If an arc has no direction, or a node two governors.
     """
     is_path, lengths = structures.parents is None, structures.lengths
-    parents = _chains(lengths) if structures.parents is None else structures.parents
+    parents = chains(structures.offsets) if structures.parents is None else structures.parents
     _check_edges(structures, parents, is_path)
     if anchored and is_path:
         structures, parents = _with_leaves(structures, parents, lengths - 1, SECOND)
@@ -93,12 +93,6 @@ def _turned(symbol: str) -> str:
     if not symbol.startswith(ARC) or symbol[-1] not in "<>":
         return symbol
     return f"{symbol[:-1]}>"
-
-
-def _chains(lengths: Int64) -> Int32:
-    """Parents that make each structure one line, int32 (n_nodes,)."""
-    starts = np.cumsum(lengths) - lengths
-    return (np.arange(lengths.sum()) - np.repeat(starts, lengths) - 1).astype(np.int32)
 
 
 def _with_leaves(

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ..structures import Float32, Int64, Structures, Views
+from ..trees import chains
 from .branches import Trees, chosen_values, gram_values, own_values, pack_trees, room_for
 from .kernel import Float64, inverse_roots
 from .nodes import NodeKernel
@@ -153,5 +154,4 @@ class GraphKernel(NodeKernel):
                 f"the view {self.view!r} has no parents, but the graph kernel compares trees; "
                 "choose the view subtree or sentence, or path for a chain."
             )
-        firsts = np.repeat(structures.offsets[:-1], structures.lengths)
-        return pack_trees(structures, np.arange(len(firsts)) - firsts - 1)
+        return pack_trees(structures, chains(structures.offsets))

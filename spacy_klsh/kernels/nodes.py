@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -39,7 +40,7 @@ class Matches(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NodeKernel(TokenKernel):
+class NodeKernel(TokenKernel, ABC):
     """A kernel that rests on the similarity of single nodes, and of the edges that enter them.
 
     The similarity of two nodes is ``sigma_x sigma_y edge * sum_a weight_a similarity_a`` over
@@ -84,9 +85,9 @@ class NodeKernel(TokenKernel):
         """Normalized kernel values, float32 (len x, len y); 0 where a norm is 0."""
         return self.against(y)(x)
 
+    @abstractmethod
     def against(self, y: Views) -> Callable[[Views], Float32]:
         """``gram(·, y)`` with everything that depends on `y` alone computed once."""
-        raise NotImplementedError
 
     def matches(self, x: Views, y: Views) -> Matches:
         """The similar items of each structure of `x` and the one of `y` in the same place."""

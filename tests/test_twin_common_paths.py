@@ -1,6 +1,6 @@
-import benchmark_trees as benchmark
 import dependency_trees
 import numpy as np
+import twin_common_paths as twin
 from hypothesis import given
 from strategies import THOROUGH
 
@@ -13,5 +13,5 @@ def test_the_twin_agrees_with_the_kernel(problem):
     kernel = CommonPathsKernel(
         alpha=problem.parameters["alpha"], threshold=problem.parameters["threshold"]
     )
-    found = benchmark.numpy_common_paths(kernel, problem.y)(problem.x)
+    found = twin.numpy_common_paths(kernel, problem.y)(problem.x)
     np.testing.assert_allclose(found, kernel.gram(problem.x, problem.y), rtol=0, atol=1e-5)
