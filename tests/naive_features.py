@@ -57,8 +57,22 @@ def ends(path, n_attributes):
     }
 
 
+def skips(path, most, n_attributes):
+    """Pairs of hashes with 1 to `most` others between them."""
+    rows = [items(path, attribute) for attribute in range(n_attributes)]
+    return {
+        ("skip", row[a], row[b])
+        for row in rows
+        for b in range(len(row))
+        for a in range(b)
+        if 1 <= b - a - 1 <= most
+    }
+
+
 def column(view, n_gram, width):
     seed = number(f"view={view}")
+    if n_gram[0] == "skip":
+        return reduce(mixed, (2**40, *n_gram[1:]), seed ^ ALL) % width
     if n_gram[0] == "ends":
         return reduce(mixed, n_gram[1:], seed ^ ALL) % width
     if n_gram[0] == "scale":
@@ -66,7 +80,7 @@ def column(view, n_gram, width):
     return reduce(mixed, n_gram, seed) % width
 
 
-def columns(paths, max_lengths, with_ends, n_attributes, width):
+def columns(paths, max_lengths, with_ends, max_skips, n_attributes, width):
     """Set columns of one candidate; `paths` by view."""
     found = {
         (view, n_gram)
@@ -75,6 +89,8 @@ def columns(paths, max_lengths, with_ends, n_attributes, width):
     }
     for view in with_ends:
         found |= {(view, n_gram) for n_gram in ends(paths[view], n_attributes)}
+    for view, most in max_skips.items():
+        found |= {(view, n_gram) for n_gram in skips(paths[view], most, n_attributes)}
     return {column(view, n_gram, width) for view, n_gram in found}
 
 

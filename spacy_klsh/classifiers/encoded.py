@@ -15,6 +15,7 @@ from ..structures import Index, Int32, Int64, Views, take
 
 Inputs = Literal["codes", "features", "both"]
 INPUTS = ("codes", "features", "both")
+MAX_WIDTH = 2**25  # bits and features of a file that is not damaged: arrays have a number for each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +96,18 @@ def looked_at(inputs: Inputs, widths: tuple[int, int]) -> tuple[int, int]:
     """The same bits and features; 0 for what `inputs` leave out."""
     bits, features = widths
     return bits * (inputs != "features"), features * (inputs != "codes")
+
+
+def are_widths(widths: Int64, inputs: Inputs) -> bool:
+    """Whether a classifier with these `inputs` may have stored these numbers."""
+    if widths.shape != (2,):
+        return False
+    bits, features = widths.tolist()
+    return (
+        min(bits, features) >= 0
+        and bits + features <= MAX_WIDTH
+        and looked_at(inputs, (bits, features)) == (bits, features)
+    )
 
 
 def bits_as_features(codes: Codes, behind: Features | None = None) -> Features:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..compiled import compiled
 from ..hashing.features import Features
 from ..structures import Float32, Int32, Int64
-from .encoded import INPUTS, Encoded, Inputs, looked_at
+from .encoded import INPUTS, Encoded, Inputs, are_widths, looked_at
 from .targets import ClassWeight, check_class_weight, checked_targets, one_against_rest
 
 Float64 = NDArray[np.float64]
@@ -26,7 +26,6 @@ KINDS = {
     "widths": "int64 1d",
 }
 MAX_ROUNDS = 1000
-MAX_WIDTH = 2**26  # of bits and features together, in a file that is not damaged
 SURE = 700.0  # scores beyond it are all the same: exp() has no larger numbers
 
 
@@ -239,16 +238,12 @@ class LinearClassifier:
         widths: Int64,
     ) -> bool:
         """Labels and columns rise within bounds, and all arrays agree and are finite."""
-        if widths.shape != (2,):
+        if not are_widths(widths, self.inputs):
             return False
-        bits, features = widths.tolist()
-        ends = np.concatenate([[-1], columns, [bits + features]])
+        ends = np.concatenate([[-1], columns, [widths.sum()]])
         n_machines = len(one_against_rest(labels))
         return bool(
-            min(bits, features) >= 0
-            and bits + features <= MAX_WIDTH
-            and looked_at(self.inputs, (bits, features)) == (bits, features)
-            and (np.diff(ends) > 0).all()
+            (np.diff(ends) > 0).all()
             and squares.shape == (len(columns) + 1,)
             and weights.shape == (len(columns), n_machines)
             and biases.shape == (n_machines,)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..hashing.features import Features
 from ..structures import Float32
 from .averaged import Averaged, Float64, Int8, Passes, are_weights, bagged, outputs
-from .encoded import INPUTS, Encoded, Inputs, looked_at
+from .encoded import INPUTS, Encoded, Inputs, are_widths, looked_at
 from .hierarchy import Tree, flat, given, joined, members
 from .sigmoids import Sigmoids, belongs
 from .targets import checked_targets
@@ -255,12 +255,9 @@ class PerceptronClassifier:
         return self
 
     def _are_consistent(self, arrays: Mapping[str, NDArray[Any]]) -> bool:
-        widths = tuple(arrays["widths"].tolist())
         return (
-            len(widths) == 2
-            and min(widths) >= 0
-            and looked_at(self.inputs, widths) == widths
-            and are_weights(sum(widths), *(arrays[name] for name in WEIGHTS))
+            are_widths(arrays["widths"], self.inputs)
+            and are_weights(int(arrays["widths"].sum()), *(arrays[name] for name in WEIGHTS))
             and Sigmoids(*(arrays[name] for name in SIGMOIDS)).is_sound(len(arrays["current"]))
         )
 

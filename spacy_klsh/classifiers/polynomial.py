@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..hashing.features import Features
 from ..structures import Float32, Int64
-from .encoded import INPUTS, Encoded, Inputs, looked_at
+from .encoded import INPUTS, Encoded, Inputs, are_widths, looked_at
 from .item_sets import ItemSets
 from .kernel_machine import Unsigned, common_items, largest_alphas, train_machines
 from .platt import fit_platt, platt
@@ -259,9 +259,7 @@ class PolynomialClassifier:
     ) -> bool:
         """Labels rise within bounds, all machines have all, and the inputs are looked at."""
         return bool(
-            widths.shape == (2,)
-            and looked_at(self.inputs, (widths[0], widths[1])) == (widths[0], widths[1])
-            and ((widths >= 0) & (widths < 2**31)).all()
+            are_widths(widths, self.inputs)
             and len(labels) >= 2
             and (labels[1:] > labels[:-1]).all()
             and 0 <= labels[0] <= labels[-1] < n_labels

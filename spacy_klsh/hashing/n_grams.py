@@ -1,4 +1,4 @@
-"""From views to sparse features: n-grams of their items, hashed to a fixed width."""
+"""From views to sparse features: n-grams and skip-bigrams of items, hashed to a fixed width."""
 
 from __future__ import annotations
 
@@ -19,10 +19,15 @@ Uint8 = NDArray[np.uint8]
 
 SKIPPED, OWN, JOINED = 0, 1, 2  # an edge that says nothing; an item of its own; part of its node
 MAX_WIDTH = 2**24  # classifiers have arrays of one number a column
+SKIP = 2**40  # beyond every scale of a length
 
 
 def _default_lengths() -> dict[str, int]:
     return {"path": 3, "dependents": 2, "before": 1, "between": 3, "after": 1}
+
+
+def _default_skips() -> dict[str, int]:
+    return {"path": 4, "between": 4}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +47,9 @@ class NGramFeatures:
         Views of which the first and the last item are a feature together, and with each item
         between them: the arguments of ``between`` and the words that they have there. Those that
         `max_lengths` lacks are not looked at.
+    max_skips : mapping of view to int
+        Pairs of items with at least 1 and at most so many others between them are features too,
+        whatever stands there. Views that `max_lengths` lacks are not looked at.
     width : int
         Columns of the features, at most 2**24; n-grams that fall into one column are not told
         apart.
@@ -49,15 +57,17 @@ class NGramFeatures:
     Raises
     ------
     ValueError
-        If the width is out of range, or no view or a length below 1 is given.
+        If the width is out of range, or no view, a length below 1 or skips below 0 are given.
 
     References
     ----------
-    Weinberger et al. 2009, section 2 (without signs: a feature is there or not).
+    Weinberger et al. 2009, section 2 (without signs: a feature is there or not); Guthrie et al.
+    2006, section 2 (skip-grams).
     """
 
     max_lengths: Mapping[str, int] = field(default_factory=_default_lengths)
     with_ends: Sequence[str] = ("between",)
+    max_skips: Mapping[str, int] = field(default_factory=_default_skips)
     width: int = 2**18
 
     def __post_init__(self) -> None:
@@ -68,6 +78,8 @@ class NGramFeatures:
                 f"max_lengths are {dict(self.max_lengths)}; give a view or more, with at least 1 "
                 "item each."
             )
+        if min(self.max_skips.values(), default=0) < 0:
+            raise ValueError(f"max_skips are {dict(self.max_skips)}; give at least 0 items each.")
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -113,6 +125,7 @@ class NGramFeatures:
             kinds,
             self.max_lengths[name],
             name in self.with_ends,
+            self.max_skips.get(name, 0),
             _hash(f"view={name}"),
             self.width,
         )
@@ -198,6 +211,18 @@ def _write_ends(items: Uint64, seed: np.uint64, width: int, out: Int32) -> int:
 
 
 @compiled
+def _write_skips(items: Uint64, most: int, seed: np.uint64, width: int, out: Int32) -> int:
+    """Write the column of each pair with 1 to `most` items between; how many there are."""
+    n = 0
+    for i in range(len(items)):
+        state = _mixed(_mixed(~seed, np.uint64(SKIP)), items[i])
+        for k in range(i + 2, min(i + 2 + most, len(items))):
+            out[n] = np.int32(_mixed(state, items[k]) % np.uint64(width))
+            n += 1
+    return n
+
+
+@compiled
 def _hash_n_grams(
     nodes: Int32,
     offsets: Int64,
@@ -205,6 +230,7 @@ def _hash_n_grams(
     kinds: Uint8,
     longest: int,
     with_ends: bool,
+    most_skipped: int,
     seed: np.uint64,
     width: int,
 ) -> tuple[Int32, Int64]:
@@ -215,7 +241,8 @@ def _hash_n_grams(
     for i in range(n):
         size = 2 * (offsets[i + 1] - offsets[i])
         most = max(most, size)
-        starts[i + 1] = starts[i] + n_attributes * (size * (min(size, longest) + 1) + 2)
+        of_item = min(size, longest) + min(size, most_skipped) + 1
+        starts[i + 1] = starts[i] + n_attributes * (size * of_item + 2)
     columns, items = np.empty(starts[n], np.int32), np.empty(most, np.uint64)
     end = 0
     for i in range(n):
@@ -226,6 +253,7 @@ def _hash_n_grams(
             end += _write_n_grams(items[:size], longest, seed, width, columns[end:])
             if with_ends:
                 end += _write_ends(items[:size], seed, width, columns[end:])
+            end += _write_skips(items[:size], most_skipped, seed, width, columns[end:])
     starts[n] = end
     return columns[:end].copy(), starts
 

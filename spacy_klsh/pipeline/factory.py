@@ -18,6 +18,7 @@ Maker = Callable[..., Any]
 NO_PAIRS: List[List[str]] = []  # noqa: UP006
 VIEWS = ["path", "dependents", "before", "between", "after"]
 BETWEEN = ["between"]
+SKIPS = {"path": 4, "between": 4}
 N_GRAMS = {"path": 3, "dependents": 2, "before": 1, "between": 3, "after": 1}
 LEMMA = ["lemma"]
 NO_LABELS: List[str] = []  # noqa: UP006
@@ -205,11 +206,14 @@ def make_features(
     width: int = 2**18,
     max_lengths: Dict[str, int] = N_GRAMS,  # noqa: UP006
     with_ends: List[str] = BETWEEN,  # noqa: UP006
+    max_skips: Dict[str, int] = SKIPS,  # noqa: UP006
 ) -> Any:
     """Hashed n-grams of the views, see `spacy_klsh.hashing.n_grams`."""
     from ..hashing.n_grams import NGramFeatures
 
-    return NGramFeatures(width=width, max_lengths=max_lengths, with_ends=tuple(with_ends))
+    return NGramFeatures(
+        width=width, max_lengths=max_lengths, with_ends=tuple(with_ends), max_skips=max_skips
+    )
 
 
 @registry.misc("spacy-klsh.klsh.v1")

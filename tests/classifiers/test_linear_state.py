@@ -7,8 +7,8 @@ import strategies
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from spacy_klsh.classifiers.encoded import Encoded
-from spacy_klsh.classifiers.linear import MAX_WIDTH, LinearClassifier
+from spacy_klsh.classifiers.encoded import MAX_WIDTH, Encoded
+from spacy_klsh.classifiers.linear import LinearClassifier
 from spacy_klsh.hashing.codes import Codes
 from spacy_klsh.hashing.features import Features
 

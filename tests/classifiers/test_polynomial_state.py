@@ -67,7 +67,7 @@ def changed(array, place, value):
         ("widths", lambda a: a[:1], "consistent ones"),
         ("widths", lambda a: -a, "consistent ones"),
         ("widths", lambda a: a[::-1], "consistent ones"),
-        ("widths", lambda a: a + 2**31, "consistent ones"),
+        ("widths", lambda a: a + 2**25, "consistent ones"),
         ("widths", lambda a: a // 2, "set width"),
         ("other", lambda a: np.zeros(1), "consistent ones"),
         ("machines/other", lambda a: np.zeros(1), "are needed"),

@@ -32,7 +32,9 @@ def problems(draw):
     rows = {name: [draw(path(n_attributes)) for _ in range(n)] for name in names}
     lengths = {name: draw(st.integers(1, 5) | st.just(2**40)) for name in names}
     framed = tuple(draw(st.sets(st.sampled_from(names))))
-    settings = {"max_lengths": lengths, "with_ends": framed, "width": draw(WIDTHS)}
+    skips = {name: draw(st.integers(0, 4) | st.just(2**40)) for name in framed}
+    settings = {"max_lengths": lengths, "with_ends": framed, "max_skips": skips}
+    settings["width"] = draw(WIDTHS)
     return rows, n_attributes, settings
 
 
@@ -78,7 +80,7 @@ def test_a_candidate_has_the_same_columns_in_any_batch(problem, data):
 
 def one(*nodes, **settings):
     """Columns of one path, as a set."""
-    settings = {"max_lengths": {"path": 3}, "width": MAX_WIDTH, **settings}
+    settings = {"max_lengths": {"path": 3}, "max_skips": {}, "width": MAX_WIDTH, **settings}
     views = {"path": strategies.pack([list(nodes)], n_attributes=len(nodes[0]) if nodes else 2)}
     (found,) = sets(NGramFeatures(**settings)(views))
     return found
@@ -93,6 +95,14 @@ def test_n_grams_run_over_edges_and_nodes():
     assert len(one(A, B, C, max_lengths={"path": 4})) == 4 + 3 + 2 + 1 + 1
     assert len(one(A, B, C, max_lengths={"path": 1})) == 4 + 1 + 1
     assert len(one(A)) == 2 and len(one()) == 1
+
+
+def test_pairs_have_at_most_so_many_items_between_them():
+    plain = one(A, B, C)  # a, x, b, c
+    assert len(one(A, B, C, max_skips={"path": 1}) - plain) == 2  # a b, x c
+    assert len(one(A, B, C, max_skips={"path": 2}) - plain) == 3  # a c
+    assert one(A, B, C, max_skips={"path": 9}) == one(A, B, C, max_skips={"path": 2})
+    assert one(A, B, C, max_skips={"path": 0, "after": 3}) == plain
 
 
 def test_a_role_is_one_item_with_its_node():
@@ -116,10 +126,12 @@ def test_what_attributes_share_stands_there_once():
 def test_a_view_has_columns_of_its_own():
     views = dict.fromkeys(("path", "after"), strategies.pack([[A, B]]))
     path, after = (
-        sets(NGramFeatures(max_lengths={name: 2}, width=MAX_WIDTH)(views))[0] for name in views
+        sets(NGramFeatures(max_lengths={name: 2}, max_skips={}, width=MAX_WIDTH)(views))[0]
+        for name in views
     )
     assert path and not path & after
-    (both,) = sets(NGramFeatures(max_lengths={"after": 2, "path": 2}, width=MAX_WIDTH)(views))
+    make = NGramFeatures(max_lengths={"after": 2, "path": 2}, max_skips={}, width=MAX_WIDTH)
+    (both,) = sets(make(views))
     assert both == path | after
 
 
@@ -142,14 +154,15 @@ from spacy_klsh.hashing.n_grams import NGramFeatures
 from spacy_klsh.structures import Structures
 words = [[("dep=", "lemma=a"), ("dep=x>", "lemma=ü"), ("role=tail", "label=\\ud800")], []]
 views = {"path": Structures.from_symbols(words)}
-print(NGramFeatures(max_lengths={"path": 2})(views).columns.tolist())
+print(NGramFeatures(max_lengths={"path": 2}, max_skips={"path": 2})(views).columns.tolist())
 """
 
 
 @pytest.mark.skipif(not strategies.JIT, reason="numpy would warn of overflow")
 def test_another_process_gives_the_same_columns():
     """Numbers, so that they stay those of saved models for ever."""
-    expected = [37586, 48852, 57526, 85362, 115618, 167402, 177845, 194325, 218375, 155796]
+    first = [37586, 48852, 57526, 85362, 96484, 115618, 134266, 167402, 177845, 194325, 218375]
+    expected = [*first, 225414, 155796]
     for seed in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": seed}
         program = [sys.executable, "-c", PROGRAM]
@@ -172,6 +185,11 @@ def test_a_width_out_of_range_is_refused(width):
 def test_lengths_below_1_are_refused(max_lengths):
     with pytest.raises(ValueError, match="give a view or more, with at least 1 item"):
         NGramFeatures(max_lengths=max_lengths)
+
+
+def test_skips_below_0_are_refused():
+    with pytest.raises(ValueError, match="give at least 0 items each"):
+        NGramFeatures(max_skips={"path": -1})
 
 
 def test_the_views_are_those_of_the_lengths():
