@@ -220,7 +220,7 @@ class KLSH:
         return Codes(words, self.n_bits)
 
     def replace(self, j: int, views: Views, row: int = -1) -> None:
-        """Put the one candidate of `views`, that of a training `row`, in the place of reference `j`.
+        """Put the one candidate of `views`, a training `row`, in the place of reference `j`.
 
         Costs one row and column of the reference gram and the bits whose subsets
         hold `j`; equals `fit_reference` on the changed set bit for bit.

@@ -48,6 +48,8 @@ class MutualInformation:
         Of CorEx, at most.
     seed : int
         Of the random start of CorEx.
+    temperature : float > 0
+        Nats that a random walk takes lightly.
 
     References
     ----------
@@ -57,6 +59,7 @@ class MutualInformation:
     n_latents: int = 16
     rounds: int = 400
     seed: int = 0
+    temperature: float = 0.5
 
     def __call__(self, bits: Bits, y: Int64) -> float:
         """I(c:y) in nats.

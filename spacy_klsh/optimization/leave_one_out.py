@@ -32,6 +32,8 @@ class LeaveOneOut:
     ----------
     penalty : float > 0
         For comparison: K_ii is at most 1.
+    temperature : float > 0
+        Differences that a random walk takes lightly.
 
     References
     ----------
@@ -40,6 +42,7 @@ class LeaveOneOut:
     """
 
     penalty: float = 1.0
+    temperature: float = 0.001
 
     def __call__(self, bits: Bits, y: Int64) -> float:
         """R² of ridge regression with each candidate left out.
@@ -63,7 +66,9 @@ class LeaveOneOut:
         stay = np.delete(known, changing, axis=0)
         x = _centred(stay, scale).astype(np.float64)
         inverse = np.linalg.inv(x.T @ x + self.penalty * np.eye(len(rows)))
-        return HeldRegression(rows, targets, inverse, scale, known[changing])
+        return HeldRegression(
+            rows, targets, np.asarray(inverse, np.float64), scale, known[changing]
+        )
 
 
 class HeldRegression:
@@ -112,7 +117,7 @@ class HeldRegression:
         lower = np.linalg.inv(np.linalg.cholesky(inner))
         w = lower @ solved  # W', (n_choices, n_changing, n)
         weights = self._weights - w.transpose(0, 2, 1) @ (w @ self._targets)
-        diagonal = np.diag(self._inverse) - (w**2).sum(axis=1)
+        diagonal = np.diag(self._inverse) - np.einsum("cbn,cbn->cn", w, w)
         errors = weights / diagonal[:, :, None]
         values: Float64 = 1 - (errors.astype(np.float64) ** 2).sum(axis=(1, 2)) / self._variance
         return values
@@ -120,7 +125,7 @@ class HeldRegression:
 
 def _centred(bits: Bits, scale: float) -> Float32:
     """Bits as `scale` and -`scale`, less the mean of each; the last axis is that of candidates."""
-    signs = (2.0 * scale * bits).astype(np.float32)
-    means = signs.sum(axis=-1, keepdims=True) / max(bits.shape[-1], 1)
-    centred: Float32 = signs - means
+    centred: Float32 = bits.astype(np.float32)
+    centred -= centred.sum(axis=-1, keepdims=True) / max(bits.shape[-1], 1)
+    centred *= np.float32(2 * scale)
     return centred

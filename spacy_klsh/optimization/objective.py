@@ -29,6 +29,10 @@ class Held(Protocol):
 class Objective(Protocol):
     """A measure of what codes tell about labels."""
 
+    @property
+    def temperature(self) -> float:
+        """Differences that a random walk takes lightly."""
+
     def __call__(self, bits: Bits, y: Int64) -> float:
         """Its value.
 

@@ -96,16 +96,16 @@ def fit_latents(
     if start is None:
         rng = np.random.default_rng(seed)
         alpha = 0.5 + 0.5 * rng.random((n_latents, bits.shape[1]))
-        posterior, explained = rng.random((len(bits), n_latents)), None
+        posterior, explained = rng.random((len(bits), n_latents)), np.zeros(n_latents)
     else:
         known = start.of(bits)
         alpha, posterior, explained = known.alpha, known.posterior, known.explained
     entropies = _binary_entropy(bits.mean(axis=0))
     history: list[float] = []
     floats, shares = bits.astype(np.float64), bits.mean(axis=0)
-    for _ in range(max(rounds, 1)):
+    for turn in range(max(rounds, 1)):
         prior, given = _marginals(floats, posterior)
-        if explained is not None:
+        if turn or start is not None:
             alpha = _moved(alpha, _information(prior, given, shares), entropies, explained)
         posterior, explained = _posterior(floats, alpha, prior, given)
         history.append(float(explained.sum()))
@@ -145,12 +145,8 @@ def _information(prior: Float64, given: Float64, shares: Float64) -> Float64:
     return information
 
 
-def _moved(
-    alpha: Float64, information: Float64, entropies: Float64, explained: Float64
-) -> Float64:
-    ratios = np.divide(
-        information, entropies, out=np.zeros_like(information), where=entropies > 0
-    )
+def _moved(alpha: Float64, information: Float64, entropies: Float64, explained: Float64) -> Float64:
+    ratios = np.divide(information, entropies, out=np.zeros_like(information), where=entropies > 0)
     sharpness = 1 + SHARPNESS * np.abs(explained)
     wanted = np.exp(sharpness[:, None] * (ratios - ratios.max(axis=0)))
     moved: Float64 = (1 - LEARNING_RATE) * alpha + LEARNING_RATE * wanted

@@ -26,13 +26,15 @@ Y = np.array([sum("lemma=1" in word for _, word in path) % 3 for path in WORDS])
 
 def fitted(family="kulis", n_references=8, n_bits=40, **settings):
     kernel = SubsequenceKernel(max_length=2)
-    return KLSH(
-        kernel, family=family, n_references=n_references, n_bits=n_bits, **settings
-    ).fit(VIEWS)
+    return KLSH(kernel, family=family, n_references=n_references, n_bits=n_bits, **settings).fit(
+        VIEWS
+    )
 
 
 @settings(deadline=None, max_examples=30)
-@given(st.integers(0, 2**32 - 1), st.integers(3, 12), st.integers(1, 9), st.sampled_from((0.1, 1.0)))
+@given(
+    st.integers(0, 2**32 - 1), st.integers(3, 12), st.integers(1, 9), st.sampled_from((0.1, 1.0))
+)
 def test_leaving_one_out_is_refitting_without_it(seed, n, n_bits, penalty):
     rng = np.random.default_rng(seed)
     bits = rng.integers(0, 2, (n, n_bits)).astype(np.uint8)
@@ -98,9 +100,7 @@ def test_an_exact_objective_makes_the_choices_of_refitting_everything(family, ob
         row = twin.reference_rows_[record["reference"]]
         if record["row"] != row:
             assert values[choices.index(record["row"])] == pytest.approx(best, abs=1e-5)
-            twin.replace(
-                record["reference"], take(VIEWS, [record["row"]]), record["row"]
-            )
+            twin.replace(record["reference"], take(VIEWS, [record["row"]]), record["row"])
             n_changed += 1
         np.testing.assert_array_equal(ours.reference_rows_, twin.reference_rows_)
     assert n_changed >= 4
