@@ -189,7 +189,7 @@ def _changes(given: Any, kernel: Any, slots: Sequence[Slot]) -> list[tuple[Slot,
 def neighbour(slot: Slot, value: float, direction: int) -> float | None:
     """The next value up or down the ladder; from between two of them either one."""
     if len(slot.ladder) == 2 and value in slot.ladder:
-        return sum(slot.ladder) - value  # a switch has no ends
+        return slot.ladder[1 - slot.ladder.index(value)]  # a switch has no ends
     beyond = [step for step in slot.ladder if (step - value) * direction > 0]
     if not beyond:
         return None
