@@ -38,6 +38,20 @@ def draw_correlations(rows: Sequence[Row], n_samples: int, path: Path) -> None:
         save(plt, figure, path)
 
 
+def draw_search(rows: Sequence[Row], path: Path) -> None:
+    """F1 of each configuration in the order in which they were finished, and the best so far."""
+    plt = import_pyplot()
+    with plt.rc_context(SETTINGS):
+        figure, axes = plt.subplots(figsize=(7, 3.9), layout="constrained")
+        values = np.array([row["f1"] for row in rows])
+        steps = np.arange(1, len(values) + 1)
+        axes.plot(steps, values, "o", color=GREY, alpha=0.8, label="one configuration")
+        axes.step(steps, np.maximum.accumulate(values), color=COLORS[0], label="the best so far")
+        axes.legend(frameon=False)
+        finish(axes, "configurations tried", "micro F1 in cross-validation over documents")
+        save(plt, figure, path)
+
+
 def draw_trace(trace: Sequence[Row], sigma: dict[str, float], path: Path) -> None:
     """The objective at every step of a training, and sigma of each edge label if it was learned."""
     plt = import_pyplot()

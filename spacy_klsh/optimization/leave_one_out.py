@@ -41,8 +41,8 @@ class LeaveOneOut:
     for prediction* (the errors without refitting).
     """
 
-    penalty: float = 1.0
-    temperature: float = 0.001
+    penalty: float = 10.0
+    temperature: float = 0.0005
 
     def __call__(self, bits: Bits, y: Int64) -> float:
         """R² of ridge regression with each candidate left out.
