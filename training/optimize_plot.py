@@ -13,7 +13,7 @@ from learning_curve_plot import SETTINGS as LOOK
 SETTINGS = {**LOOK, "svg.hashsalt": "optimize"}
 MEASURES = {
     "I(c:y), 16 latents": "I(c:y) by CorEx with 16 latents, nats",
-    "leave one out, 3": "R² of labels with each candidate left out",
+    "leave one out, 10": "R² of labels with each candidate left out",
 }
 
 Row = dict[str, Any]

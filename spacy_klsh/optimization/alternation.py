@@ -30,7 +30,7 @@ OBJECTIVES: Mapping[str, Callable[..., Objective]] = {
 }
 MAX_ROUNDS = 3
 MAX_GRID = 60  # points; where there are more, the parameters are walked through
-N_SAMPLES = 1000  # structures that a search for kernel parameters or sigma looks at
+N_SAMPLES = 1000  # structures that a search for kernel parameters looks at; for sigma 300 do
 N_CHECKED = 1000  # others, as far as there are any, that say whether a stage is worth keeping
 
 Record = dict[str, Any]
@@ -95,7 +95,7 @@ def _steps(
         yield from choose_references(hashing, views, y, objective=objective, seed=seed)
     elif stage == "sigma":
         slots = sigma_slots(hashing.kernel, views)
-        yield from metropolis(hashing, views, y, slots, objective, n_samples=N_SAMPLES, seed=seed)
+        yield from metropolis(hashing, views, y, slots, objective, seed=seed)
     else:
         slots = parameter_slots(hashing.kernel, views)
         small = np.prod([len(slot.ladder) for slot in slots], dtype=np.float64) <= MAX_GRID
