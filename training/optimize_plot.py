@@ -32,7 +32,7 @@ def draw_correlations(rows: Sequence[Row], n_samples: int, path: Path) -> None:
                 axes.plot(values[chosen], scores[chosen], "o", color=color, label=label, alpha=0.8)
             if np.ptp(values) > 50:
                 axes.set_xscale("symlog", linthresh=1.0)
-            finish(axes, title, f"{title.split(',')[0]}")
+            finish(axes, title, "")
         panels[0].set_ylabel("F1 in cross-validation over documents")
         panels[0].legend(frameon=False)
         save(plt, figure, path)

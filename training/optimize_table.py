@@ -195,7 +195,7 @@ def show(rows: Sequence[Row]) -> None:
                 means = [f"{mean(run[s] for run in runs.values()):.3f}" for s in SCORES]
                 table.add_row(corpus, inputs, name, str(len(runs)), *means)
         for name, other in DIFFERENCES:
-            common = sorted(of[name].keys() & of[other].keys())
+            common = sorted(of.get(name, {}).keys() & of.get(other, {}).keys())
             if len(common) > 1:
                 found = [
                     difference([of[name][k][s] - of[other][k][s] for k in common]) for s in SCORES
