@@ -17,6 +17,7 @@ from benchmark_component import component
 from benchmark_convert import convert
 from benchmark_kernel import kernel
 from benchmark_kernels import kernels
+from benchmark_optimize import optimize
 from benchmark_start import start
 from benchmark_subspace import subspace
 from rich.console import Console
@@ -36,6 +37,7 @@ class Name(Enum):
     convert = "convert"
     classifiers = "classifiers"
     kernels = "kernels"
+    optimize = "optimize"
 
 
 BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
@@ -46,6 +48,7 @@ BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
     Name.convert: convert,
     Name.classifiers: classifiers,
     Name.kernels: kernels,
+    Name.optimize: optimize,
 }
 FOLDERS = {
     Name.kernel: "ppi",
@@ -53,6 +56,7 @@ FOLDERS = {
     Name.convert: "chemprot",
     Name.classifiers: "chemprot",
     Name.kernels: "ppi",
+    Name.optimize: "ppi",
 }
 
 

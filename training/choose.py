@@ -58,16 +58,20 @@ def folds(n: int, seed: int) -> Iterable[np.ndarray[Any, np.dtype[np.int64]]]:
 
 
 def scores(
-    nlp: Language, docs: list[Doc], left_out: Iterable[int], config: dict[str, Any]
+    nlp: Language,
+    docs: list[Doc],
+    left_out: Iterable[int],
+    config: dict[str, Any],
+    **training: Any,
 ) -> tuple[float, float]:
-    """Micro and macro F1 on the documents left out of training."""
+    """Micro and macro F1 on the documents left out of training; `training` is of `initialize`."""
     held_out = set(left_out)
     train, test = (
         [Example(bare(doc), doc) for i, doc in enumerate(docs) if (i in held_out) == wanted]
         for wanted in (False, True)
     )
     component = nlp.create_pipe("klsh_relations", config=config)
-    component.initialize(lambda: train)
+    component.initialize(lambda: train, nlp=nlp, **training)
     for example in test:
         component(example.predicted)
     found = component.score(test)

@@ -44,7 +44,7 @@ class KLSH:
     reference_ : Views
         The stored reference set, M structures in each view that the kernel uses.
     reference_rows_ : int64 array (M,)
-        Their rows in the training structures; -1 after `replace`.
+        Their rows in the training structures; -1 where `replace` was not told.
     subsets_ : int32 array (n_bits, 2, subset_size)
         Members S1 and S2 of each bit.
     weights_ : float32 array (n_bits, 2 * subset_size), or (n_bits, 0) for rknn
@@ -219,8 +219,8 @@ class KLSH:
         words = hash_bits(gram, self.subsets_, self.weights_, self.biases_, self.family)
         return Codes(words, self.n_bits)
 
-    def replace(self, j: int, views: Views) -> None:
-        """Put the one candidate of `views` in the place of reference `j`.
+    def replace(self, j: int, views: Views, row: int = -1) -> None:
+        """Put the one candidate of `views`, a training `row`, in the place of reference `j`.
 
         Costs one row and column of the reference gram and the bits whose subsets
         hold `j`; equals `fit_reference` on the changed set bit for bit.
@@ -245,7 +245,7 @@ class KLSH:
             gram, np.ascontiguousarray(self.subsets_[bits]), self.family
         )
         self.reference_, self._compare, self._gram = reference, compare, gram
-        self.reference_rows_ = np.where(np.arange(size) == j, -1, self.reference_rows_)
+        self.reference_rows_ = np.where(np.arange(size) == j, row, self.reference_rows_)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "reference_"):

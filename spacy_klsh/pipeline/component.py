@@ -25,6 +25,7 @@ from .candidates import CandidateGenerator, Candidates
 from .comparison import compare, judge, reached
 from .explanation import explain
 from .labels import LabelScheme
+from .optimizing import Optimizing
 from .persistence import from_bytes, from_disk, to_bytes, to_disk
 from .relations import register_extensions, write_records
 from .thresholds import checked_threshold
@@ -80,6 +81,8 @@ class RelationExtractor(Pipe):
         Kinds of candidates that training decided to drop, see `spacy_klsh.pipeline.policy`.
     report : Counter of reason to int
         What was skipped in this process.
+    trace : list of dict
+        Every proposal of the optimization in training, if there was one; not saved.
     """
 
     def __init__(
@@ -130,6 +133,7 @@ class RelationExtractor(Pipe):
         self.candidates = candidates
         self.views = views
         self.features = features
+        self.kernel = kernel
         self.hashing = hashing(kernel, seed=seed)
         self.make_classifier = classifier
         self.scorer = scorer
@@ -138,7 +142,8 @@ class RelationExtractor(Pipe):
         self.thresholds: dict[str, float] = {}
         self.entity_labels: frozenset[str] = frozenset()
         self.dropped: frozenset[str] = frozenset()
-        self.reference_labels: list[list[str]] = []
+        self.reference_labels: list[list[str] | None] = []  # None: not known
+        self.trace: list[dict[str, Any]] = []
         self.report: Counter[str] = Counter()
 
     @property
@@ -223,19 +228,30 @@ class RelationExtractor(Pipe):
                 self.report[reason] += count
 
     def initialize(
-        self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        optimize: str = "none",
+        objective: str = "leave_one_out",
+        unlabelled: str | None = None,
     ) -> None:
         """Train on all gold relations at once; nothing is left for ``nlp.update``.
 
         Reference Docs without a parse are parsed by the components of `nlp` that stand
         before this one, also if they are disabled (as frozen ones are in training).
 
+        Parameters
+        ----------
+        optimize, objective, unlabelled
+            What is learned of the codes themselves, see `spacy_klsh.pipeline.optimizing`.
+
         Raises
         ------
         ValueError
             If there is no gold relation, no candidate, or only one class among them.
         """
-        train(self, list(get_examples()), nlp)
+        train(self, list(get_examples()), nlp, Optimizing(optimize, objective, unlabelled))
 
     def choose_thresholds(self, examples: Iterable[Example]) -> dict[str, float]:
         """Set the thresholds with the best F1 on annotated Docs, best ones unseen in training.

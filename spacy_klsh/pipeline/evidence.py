@@ -28,15 +28,15 @@ class Match(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """A labelled reference and what it has in common with a candidate.
+    """A reference and what it has in common with a candidate.
 
-    `label` is what it was in training (``""``: no relation), `similarity` its kernel
-    value, `path` its nodes as tuples of symbols, the edge first. `matches` are the items
-    that it shares with the candidate. If trees are compared, `parents` has the place of the
-    parent of each node, -1 for the root.
+    `label` is what it was in training (``""``: no relation; None: it had no label),
+    `similarity` its kernel value, `path` its nodes as tuples of symbols, the edge first.
+    `matches` are the items that it shares with the candidate. If trees are compared, `parents`
+    has the place of the parent of each node, -1 for the root.
     """
 
-    label: str
+    label: str | None
     similarity: float
     path: Path
     matches: tuple[Match, ...]
@@ -120,9 +120,9 @@ def _rows(values: Sequence[Any], width: int) -> tuple[tuple[Any, ...], ...]:
     return tuple(tuple(values[i : i + width]) for i in range(0, len(values), width))
 
 
-def label_words(label: str) -> str:
-    """The label, or that there is no relation."""
-    return label or "no relation"
+def label_words(label: str | None) -> str:
+    """The label, or that there is no relation, or that nobody knows."""
+    return "not labelled" if label is None else label or "no relation"
 
 
 def node_words(node: Sequence[str]) -> str:

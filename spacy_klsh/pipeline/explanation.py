@@ -111,7 +111,8 @@ def _nearest(
     )
     nearest: list[list[dict[str, Any]]] = [[] for _ in labels]
     for i, j, similarity, path, matches in found:
-        label = ", ".join(names[j])
+        named = names[j]
+        label = None if named is None else ", ".join(named)
         nearest[i].append({"label": label, "similarity": similarity, **path, "matches": matches})
     return nearest
 
@@ -123,7 +124,7 @@ def _matches(matches: Matches) -> list[list[Any]]:
 
 
 def _are_shown(
-    gram: Float32, names: Sequence[Sequence[str]], labels: Sequence[str], n: int
+    gram: Float32, names: Sequence[Sequence[str] | None], labels: Sequence[str], n: int
 ) -> NDArray[np.bool_]:
     """The `n` most similar of each row, and the most similar one of the row's own label.
 
@@ -133,7 +134,7 @@ def _are_shown(
     for _ in range(min(n, gram.shape[1])):
         nearest = left.argmax(axis=1)
         shown[every, nearest], left[every, nearest] = True, -1.0
-    have = {label: [label in named for named in names] for label in set(labels)}
+    have = {label: [label in (named or ()) for named in names] for label in set(labels)}
     of_label = np.where([have[label] for label in labels], gram, 0.0)
     shown[every, of_label.argmax(axis=1)] |= of_label.max(axis=1) > 0
     return shown & (gram > 0)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from spacy.vocab import Vocab
 
+from ..optimization.kernel_parameters import learned
 from .policy import KINDS
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ MAPPINGS = ("thresholds", "settings", "vectors")
 
 def describe(component: RelationExtractor) -> dict[str, Any]:
     """The entries of ``meta.json`` but for the format version and the checksums."""
+    kernel = learned(component.kernel, component.hashing.kernel) if component.labels else {}
     return {
+        **({"learned": kernel} if kernel else {}),
         "labels": list(component.labels),
         "thresholds": component.thresholds,
         "entity_labels": sorted(component.entity_labels),
@@ -74,7 +77,7 @@ def _settings(component: RelationExtractor) -> dict[str, Any]:
         "seed": component.seed,
         "views": _described(component.views),
         "features": component.features and _described(component.features),
-        "kernel": _described(component.hashing.kernel),
+        "kernel": _described(component.kernel),
         "hashing": _described(component.hashing, leave_out=("kernel",)),
         "classifier": _described(component.make_classifier(seed=component.seed)),
     }
@@ -117,9 +120,12 @@ def _check_entries(meta: Mapping[str, Any]) -> None:
     """Every entry has its type, and those that name labels agree."""
     wrong = [name for name in WORDS if not are_words(meta.get(name))]
     references = meta.get("reference_labels")
-    if not (isinstance(references, list) and all(map(are_words, references))):
+    if not isinstance(references, list) or not all(
+        named is None or are_words(named) for named in references
+    ):
         wrong.append("reference_labels")
     wrong += [name for name in MAPPINGS if not isinstance(meta.get(name), dict)]
+    wrong += ["learned"] if not isinstance(meta.get("learned", {}), dict) else []
     if wrong:
         raise damaged(f"meta.json lacks {', '.join(wrong)} or holds another type there")
     if not set(KINDS).issuperset(meta["dropped"]):
@@ -132,6 +138,6 @@ def _check_entries(meta: Mapping[str, Any]) -> None:
         raise damaged(f"thresholds are {thresholds}, but {labels} need a number in [0, 1] each")
     if bool(meta["entity_labels"]) != bool(labels):
         raise damaged(f"entity_labels are {meta['entity_labels']} where labels are {labels}")
-    unknown = {label for named in references or () for label in named}.difference(labels)
+    unknown = {label for named in references or () for label in named or ()}.difference(labels)
     if unknown:
         raise damaged(f"reference_labels hold {sorted(unknown)}, which are not in {labels}")

@@ -77,7 +77,7 @@ def _colours(relations: Sequence[Relation]) -> dict[str, str]:
     """A class for each label that is seen, those of relations first; none for no relation."""
     labels = dict.fromkeys(relation.label for relation in relations)
     for evidence in filter(None, (relation.evidence for relation in relations)):
-        labels |= dict.fromkeys([*evidence.vote, *(near.label for near in evidence.nearest)])
+        labels |= dict.fromkeys([*evidence.vote, *(near.label or "" for near in evidence.nearest)])
     labels.pop("", None)
     return {label: f"c{i % N_COLOURS}" for i, label in enumerate(labels)}
 
@@ -157,7 +157,7 @@ def _why(evidence: Evidence, css: str, colours: Mapping[str, str]) -> str:
 
 def _neighbour(near: Neighbour, evidence: Evidence, colours: Mapping[str, str]) -> str:
     share = 100 * min(near.similarity, 1.0)
-    css, label = colours.get(near.label, "none"), clean(label_words(near.label))
+    css, label = colours.get(near.label or "", "none"), clean(label_words(near.label))
     return (
         f'<tr><td><span class="gauge"><span style="width:{share:.0f}%"></span></span>'
         f'{near.similarity:.2f}</td><td title="{label}"><i class="{css}"></i>'

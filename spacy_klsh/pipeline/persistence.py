@@ -17,6 +17,7 @@ from spacy.tokens import Doc
 from srsly import msgpack
 
 from ..kernels.kernel import Kernel, learns
+from ..optimization.kernel_parameters import with_learned
 from ..structures import Structures, Views, concat_views
 from .arrays import Arrays, read_arrays, write_arrays
 from .labels import LabelScheme
@@ -108,6 +109,7 @@ def _restore(component: RelationExtractor, files: Files) -> None:
     symbols, arrays = _from_json(SYMBOLS, files[SYMBOLS]), read_arrays(files[ARRAYS])
     scheme = replace(component.scheme, labels=tuple(meta["labels"]))
     hashing, classifier = copy(component.hashing), copy(component.classifier)
+    hashing.kernel = _with_learned(component.kernel, meta.get("learned", {}))
     if scheme.labels:
         _check_names(symbols, arrays, hashing.kernel)
         reference = {
@@ -127,6 +129,14 @@ def _restore(component: RelationExtractor, files: Files) -> None:
     component.entity_labels = frozenset(meta["entity_labels"])
     component.dropped = frozenset(meta["dropped"])
     component.reference_labels = meta["reference_labels"]
+
+
+def _with_learned(kernel: Kernel, values: dict[str, Any]) -> Kernel:
+    try:
+        learned: Kernel = with_learned(kernel, values)
+    except ValueError as error:
+        raise damaged(f"the learned values of its kernel do not fit ({error})") from error
+    return learned
 
 
 def _checked_meta(files: Files) -> dict[str, Any]:
@@ -175,7 +185,7 @@ def _check_agreement(
     hashing: Any,
     classifier: Any,
     scheme: LabelScheme,
-    reference_labels: list[list[str]],
+    reference_labels: list[list[str] | None],
 ) -> None:
     n_bits, n_features = classifier.widths_
     width = 0 if component.features is None else component.features.width

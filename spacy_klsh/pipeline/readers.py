@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
@@ -13,6 +14,9 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from .relations import DEFAULT_ATTR, register_extensions
+
+if TYPE_CHECKING:
+    from .component import RelationExtractor
 
 
 class RelationCorpus:
@@ -122,6 +126,29 @@ def give_entities(doc: Doc, reference: Doc, spans_key: str | None = None) -> Non
     if spans_key in reference.spans:
         group = [_moved(span, doc) for span in reference.spans[spans_key]]
         doc.spans[spans_key] = SpanGroup(doc, name=spans_key, spans=group)
+
+
+def parsed(
+    references: Sequence[Doc], component: RelationExtractor, nlp: Language | None
+) -> list[Doc]:
+    """The references; those without a parse as copies that the upstream pipeline parsed."""
+    bare = [doc for doc in references if not doc.has_annotation("DEP")]
+    if not bare or nlp is None:
+        return list(references)
+    stream: Iterable[Doc] = (doc.copy() for doc in bare)
+    for name, pipe in nlp.components:
+        if name == component.name:
+            break
+        stream = pipe.pipe(stream, batch_size=128) if hasattr(pipe, "pipe") else map(pipe, stream)
+    parsed = iter(list(stream))
+    docs = []
+    for reference in references:
+        doc = reference
+        if not reference.has_annotation("DEP"):
+            doc = next(parsed)
+            give_entities(doc, reference, getattr(component.candidates, "spans_key", None))
+        docs.append(doc)
+    return docs
 
 
 def _moved(span: Span, doc: Doc) -> Span:

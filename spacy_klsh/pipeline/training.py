@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..classifiers.encoded import Encoded
@@ -22,8 +21,9 @@ from .candidates import Candidates
 from .comparison import encode, extract
 from .hierarchies import arrange
 from .labels import Bool, LabelScheme, Lost
+from .optimizing import Optimizing
 from .policy import Tallies, automatic, of_kinds, seldom_related, without
-from .readers import give_entities
+from .readers import parsed
 from .relations import Record, read_records
 from .thresholds import choose_thresholds
 
@@ -107,7 +107,12 @@ class TrainingSet:
         )
 
 
-def train(component: RelationExtractor, examples: Sequence[Example], nlp: Language | None) -> None:
+def train(
+    component: RelationExtractor,
+    examples: Sequence[Example],
+    nlp: Language | None,
+    optimizing: Optimizing,
+) -> None:
     """Fit the hashing, the classifier and the thresholds of `component`."""
     from joblib import parallel_config
 
@@ -115,14 +120,17 @@ def train(component: RelationExtractor, examples: Sequence[Example], nlp: Langua
     dropped = automatic(component.candidates, data.seldom_related())
     data = data.without(dropped)
     component.report.update(data.lost)
+    component.hashing.kernel = component.kernel
     component.hashing.fit(data.views, data.y)
-    encoded = encode(component, component.hashing.transform(data.views), data.views)
     with parallel_config("threading", n_jobs=-1):  # the same trees for any number
+        component.trace = optimizing(component, data, dropped, nlp)
+        encoded = encode(component, component.hashing.transform(data.views), data.views)
         component.classifier = fit_classifier(component, encoded, data.y, data.scheme)
         thresholds = _thresholds(component, encoded, data)
     names = np.array([label for label, _ in data.scheme.classes[1:]], dtype=object)
     component.reference_labels = [
-        names[data.y[row, 1:]].tolist() for row in component.hashing.reference_rows_
+        names[data.y[row, 1:]].tolist() if row >= 0 else None
+        for row in component.hashing.reference_rows_
     ]
     component.entity_labels, component.dropped = data.entity_labels, dropped
     component.scheme = data.scheme  # last: before it the component counts as untrained
@@ -160,7 +168,7 @@ def collect(
     component: RelationExtractor, examples: Sequence[Example], nlp: Language | None
 ) -> TrainingSet:
     """Candidates, views and classes of all examples, before training drops any kind."""
-    docs = _parsed([example.reference for example in examples], component, nlp)
+    docs = parsed([example.reference for example in examples], component, nlp)
     gold = [component.scheme.gold(read_records(doc, component.attr) or []) for doc in docs]
     labels = sorted({record.label for records in gold for record in records})
     scheme = replace(component.scheme, labels=tuple(labels))
@@ -189,29 +197,6 @@ def targets_of(
         parts.append(y)
         lost_gold += lost
     return np.concatenate(parts), lost_gold
-
-
-def _parsed(
-    references: Sequence[Doc], component: RelationExtractor, nlp: Language | None
-) -> list[Doc]:
-    """The references; those without a parse as copies that the upstream pipeline parsed."""
-    bare = [doc for doc in references if not doc.has_annotation("DEP")]
-    if not bare or nlp is None:
-        return list(references)
-    stream: Iterable[Doc] = (doc.copy() for doc in bare)
-    for name, pipe in nlp.components:
-        if name == component.name:
-            break
-        stream = pipe.pipe(stream, batch_size=128) if hasattr(pipe, "pipe") else map(pipe, stream)
-    parsed = iter(list(stream))
-    docs = []
-    for reference in references:
-        doc = reference
-        if not reference.has_annotation("DEP"):
-            doc = next(parsed)
-            give_entities(doc, reference, getattr(component.candidates, "spans_key", None))
-        docs.append(doc)
-    return docs
 
 
 def _check_classes(data: TrainingSet, n_docs: int, n_gold: int) -> None:
