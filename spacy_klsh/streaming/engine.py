@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -28,16 +29,17 @@ def annotate(nlp: Language, texts: Iterable[Text], *, batch_size: int = 128) -> 
     for first in stream:
         block = chain([first], islice(stream, ZONE_SIZE - 1))
         with nlp.memory_zone():
-            pairs = ((_checked(nlp, text).text, text.id) for text in block)
+            pairs = ((_checked(nlp, text), text.id) for text in block)
             for doc, name in nlp.pipe(pairs, as_tuples=True, batch_size=batch_size):
                 doc.user_data["id"] = name
                 yield doc
 
 
-def _checked(nlp: Language, text: Text) -> Text:
-    if len(text.text) > nlp.max_length:
+def _checked(nlp: Language, text: Text) -> Any:
+    """What `nlp` takes: the text, or the bytes of its Doc."""
+    if text.doc is None and len(text.text) > nlp.max_length:
         raise ValueError(
             f"{text.id} has {len(text.text):,} characters, more than nlp.max_length = "
             f"{nlp.max_length:,}; read it with --per paragraph or --per line."
         )
-    return text
+    return text.doc or text.text
