@@ -89,7 +89,7 @@ def test_what_is_no_docbin_is_rejected(tmp_path, content):
 
 def test_docs_before_the_first_broken_one_are_read(path, tmp_path):
     data = srsly.msgpack_loads(zlib.decompress(path.read_bytes()))
-    del data["user_data"][1:]
+    del data["cats"][1:]
     (tmp_path / "b.spacy").write_bytes(zlib.compress(srsly.msgpack_dumps(data)))
     text, reject = items(tmp_path / "b.spacy")
     assert text.id == "n" and "the Docs from here on are lost" in reject.error
