@@ -18,13 +18,14 @@ from .texts import Reject, Text
 def read_docbin(blocks: Iterable[bytes], source: str) -> Iterator[Text | Reject]:
     """Each Doc by its ``user_data["id"]``, else its number; tokens and entities are kept."""
     raw = b"".join(blocks)
-    place = source
+    number = 0
     try:
         docs = DocBin().from_bytes(raw).get_docs(Vocab())  # whose strings live as long as they do
         for number, doc in enumerate(docs, 1):
             place = f"{source}:{number}"
             yield _text(doc, str(doc.user_data.get("id", place)), place)
     except Exception as error:  # of msgpack, zlib, spaCy
+        place = f"{source}:{number + 1}" if number else source
         yield Reject(
             place, f"is not what DocBin writes ({error!r}); the Docs from here on are lost."
         )
