@@ -52,7 +52,7 @@ def read_jsonl(paths: Paths, nlp: Language, *, align: Align = "split") -> tuple[
         If a file cannot be opened. A bad line is an error in the report instead.
     """
     report = Report()
-    documents = read_json_lines(paths, partial(_document, report=report), report)
+    documents = read_json_lines(paths, partial(to_document, report=report), report)
     return to_docs(documents, nlp, align=align, report=report), report
 
 
@@ -102,7 +102,14 @@ def _entity(argument: Argument) -> dict[str, Any]:
     return {**entity, "id": argument.id} if argument.id else entity
 
 
-def _document(data: Fields, where: str, report: Report) -> Document:
+def to_document(data: Fields, where: str, report: Report) -> Document:
+    """The document that a line says, or what `to_json` made.
+
+    Raises
+    ------
+    ValueError
+        If something is missing or not what it should be.
+    """
     for key in data.data.keys() - {"id", "text", "entities", "relations"}:
         report.change("ignored_keys", f"{where}: {key!r}")
     text = data.get("text", str)

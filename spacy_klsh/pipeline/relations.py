@@ -201,12 +201,10 @@ def read_relations(doc: Doc, attr: str = DEFAULT_ATTR) -> tuple[Relation, ...]:
     return relations
 
 
-def read_evidence(
-    doc: Doc, n_records: int, attr: str = DEFAULT_ATTR
-) -> Sequence[EvidenceData | None]:
-    """Stored evidence for each relation of `doc`; None for all if it is not for so many."""
+def read_evidence(doc: Doc, n: int, attr: str = DEFAULT_ATTR) -> Sequence[EvidenceData | None]:
+    """Stored evidence for each of `n` relations; None for all if it is not for so many."""
     evidence: Sequence[EvidenceData] = doc._.get(f"{attr}_evidence") or ()
-    return evidence if len(evidence) == n_records else [None] * n_records
+    return evidence if len(evidence) == n else [None] * n
 
 
 def read_skipped(doc: Doc, attr: str = DEFAULT_ATTR) -> dict[str, int]:
