@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc
+
+from .texts import Text
 
 WINDOW = 10_000  # characters before the longest possible end in which a sentence end is looked for
 BEHIND = 100  # characters behind it: a sentence ends where the next one begins
@@ -52,6 +54,26 @@ def _space(text: str, start: int, size: int) -> int:
     skipped = max(0, size - WINDOW)
     found = [match.end() for match in SPACE.finditer(text, start + skipped, start + size)]
     return found[-1] - start if found else size
+
+
+class Piece(NamedTuple):
+    """What a pipeline takes at a time: a part of `text`, or the bytes of its Doc."""
+
+    text: Text
+    content: str | bytes
+    is_last: bool
+
+
+def cut_texts(texts: Iterable[Text], size: int, tokenizer: Callable[[str], Doc]) -> Iterator[Piece]:
+    """The pieces of all texts, in order. Where there is a Doc it is one piece, however long."""
+    for text in texts:
+        if text.doc is not None:
+            yield Piece(text, text.doc, True)
+            continue
+        left = len(text.text)
+        for content in cut(text.text, size, tokenizer):
+            left -= len(content)
+            yield Piece(text, content, left == 0)
 
 
 def join(records: Sequence[Mapping[str, Any]]) -> Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,3 +24,11 @@ SINKS: dict[To, Sink] = {
     To.sqlite: write_sqlite,
     To.parquet: write_parquet,
 }
+
+
+def sink_for(to: To, lang: str) -> Sink:
+    """The sink of a pipeline of the language `lang`, which a DocBin needs to know.
+
+    There is none of JSONL, which records are anyway.
+    """
+    return partial(write_docbin, lang=lang) if to is To.docbin else SINKS[to]

@@ -145,12 +145,16 @@ def test_annotate_names_unreadable_files(run, model, file, name, content, messag
     assert "Error: 1 documents could not be read" in result.stderr and message in result.stderr
 
 
-def test_annotate_names_too_long_a_text(run, model, page, load_once, monkeypatch):
+def test_annotate_cuts_too_long_a_text(run, model, page, load_once, monkeypatch):
+    (whole,) = documents(run("annotate", model, page).stdout)
     monkeypatch.setattr(load_once(str(model)), "max_length", 60)
-    result = run("annotate", model, page, exit_code=1)
-    assert f"page.txt has {len(PAGE)} characters" in result.stderr
-    assert "--per paragraph" in result.stderr
-    run("annotate", model, page, "--per", "line")
+    (cut,) = documents(run("annotate", model, page).stdout)
+    labels = [[relation["label"] for relation in one["relations"]] for one in (whole, cut)]
+    assert labels[0] == labels[1] == ["FOUNDED", "WORKS_FOR"]
+    for key in ("id", "text", "entities"):
+        assert cut[key] == whole[key]
+    (cut,) = documents(run("annotate", model, page, "--chunk-chars", "10").stdout)
+    assert cut["text"] == PAGE and not cut["relations"]
 
 
 @pytest.mark.parametrize("command", ["annotate", "evaluate"])
