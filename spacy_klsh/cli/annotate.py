@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from ..streaming.options import Format, Options, Per
+from ..streaming.options import PIECE_CHARACTERS, Format, Options, Per
 from ..streaming.outputs import To, find_output
 from .models import load, relation_extractor, stop
 
@@ -67,11 +67,8 @@ def annotate(
         bool, typer.Option(help="Quotation marks enclose cells of CSV and TSV, or mean nothing.")
     ] = True,
     chunk_chars: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Longer texts are cut at sentence ends; default: what the pipeline takes."
-        ),
-    ] = None,
+        int, typer.Option(min=1, help="Longer texts are cut into pieces that end with sentences.")
+    ] = PIECE_CHARACTERS,
     batch_size: Annotated[int, typer.Option(min=1, help="Documents in one batch.")] = 128,
 ) -> None:
     """Find relations in texts; writes the training format, or tables, DocBin, brat, SQLite.
@@ -90,7 +87,7 @@ def annotate(
         list_sources(inputs, options)
         nlp = load(model)
         component = relation_extractor(nlp)
-        size = min(nlp.max_length, chunk_chars or nlp.max_length)
+        size = min(nlp.max_length, chunk_chars)
         texts = _with_progress(_read(nlp, inputs, options, rejects))
         pieces = cut_texts(texts, size, nlp.tokenizer)
         records = _records(nlp, component, pieces, evidence, batch_size, counts)

@@ -10,6 +10,7 @@ from pathlib import PurePath
 STDIN = "-"
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 UTF_8 = "utf-8"
+PIECE_CHARACTERS = 100_000  # of longer texts; a whole novel has too many pairs for one Doc
 
 
 class Per(str, Enum):
