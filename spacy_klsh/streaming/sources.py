@@ -1,97 +1,115 @@
-"""Where texts come from: files of UTF-8 text, whole or in lines or paragraphs."""
+"""Where texts come from: shards of the input, each of which can be read by itself."""
 
 from __future__ import annotations
 
-import io
-import sys
-import zlib
 from collections.abc import Iterable, Iterator
-from enum import Enum
-from lzma import LZMAError
-from typing import NamedTuple, TextIO
+from dataclasses import dataclass
+from pathlib import Path
 
-from smart_open import open as smart_open
+from spacy.language import Language
 
-STDIN = "-"
+from .cuts import AFTER_BLANK_LINE, AFTER_LINE, Cut, cut_file
+from .inputs import Source, is_local, list_sources
+from .lines import wide_encoding
+from .options import COMPRESSED, STDIN, Format, Options, Per
+from .reading import read_source
+from .texts import Reject, Text
 
+__all__ = ["STDIN", "Format", "Options", "Per", "Reject", "Shard", "Text", "plan"]
 
-class Per(str, Enum):
-    """What becomes one Doc."""
-
-    line = "line"
-    paragraph = "paragraph"
-    file = "file"
-
-
-class Text(NamedTuple):
-    """A text with the name that leads back to it: path as given, number of its first line."""
-
-    id: str
-    text: str
+SHARD_BYTES = 2**18
+MARK_BYTES = 4  # of the longest mark of an encoding
 
 
-def read_texts(paths: Iterable[str], per: Per | None = None) -> Iterator[Text]:
-    """Texts of all `paths` in order, those of nothing but white space left out.
+@dataclass(frozen=True)
+class Shard:
+    """A piece of the input: some sources as a whole, or a part of one.
 
     Parameters
     ----------
-    paths : iterable of str
-        Files of UTF-8 text, with or without a byte order mark, also compressed as
-        ``smart_open`` knows it; ``-`` is standard input.
-    per : Per, optional
-        None: a line of standard input, a file as a whole.
+    sources : tuple of str
+    options : Options
+    n_bytes : int, optional
+        As stored; None where they are not known.
+    cut : Cut, optional
+        The part of the only source.
+    """
+
+    sources: tuple[str, ...]
+    options: Options
+    n_bytes: int | None = None
+    cut: Cut | None = None
+
+    @property
+    def source(self) -> str:
+        """The first source, for messages, and what else there is."""
+        line = f":{self.cut.first_line}" if self.cut else ""
+        more = f" and {len(self.sources) - 1} more" if self.sources[1:] else ""
+        return f"{self.sources[0]}{line}{more}"
+
+    def read(self, nlp: Language | None = None) -> Iterator[Text | Reject]:
+        """All that is in it, in order: texts, and what cannot be read.
+
+        Ids and places do not depend on how the input was cut. The tokenizer of `nlp`, else the
+        English one, makes the tokens of documents of brat.
+
+        Raises
+        ------
+        ImportError, NotImplementedError
+            If smart_open lacks what a URL needs.
+        """
+        for source in self.sources:
+            yield from read_source(source, self.options, self.cut, nlp)
+
+
+def plan(
+    inputs: Iterable[str], options: Options | None = None, *, shard_bytes: int = SHARD_BYTES
+) -> Iterator[Shard]:
+    """Shards of about equal size, which together are the whole input in order.
+
+    Files of lines are cut behind lines (behind blank ones, if paragraphs are wanted) where they
+    are plain local files. All others are shards as a whole, small ones several together.
 
     Raises
     ------
-    ValueError
-        If a file is not UTF-8, or cannot be read to its end.
+    FileNotFoundError, ImportError, NotImplementedError
+        As `list_sources`, before the first shard.
     """
-    for path in paths:
-        choice = per or (Per.line if path == STDIN else Per.file)
-        with _opened(path) as file:
-            yield from _checked(path, _parts(path, file, choice))
+    options = options or Options()
+    together: list[Source] = []
+    n_bytes = 0
+    for source in list_sources(inputs, options):
+        size = source.n_bytes
+        if together and (size is None or n_bytes + size > shard_bytes):
+            yield _whole(together, options)
+            together, n_bytes = [], 0
+        if size is not None and size <= shard_bytes:
+            together.append(source)
+            n_bytes += size
+        else:
+            yield from _shards(source, options, shard_bytes)
+    if together:
+        yield _whole(together, options)
 
 
-def _opened(path: str) -> TextIO:
-    if path == STDIN:
-        return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
-    opened: TextIO = smart_open(path, encoding="utf-8-sig", newline="")
-    return opened
+def _whole(sources: list[Source], options: Options) -> Shard:
+    names, sizes = zip(*sources, strict=True)
+    return Shard(names, options, None if None in sizes else sum(sizes))
 
 
-def _checked(path: str, texts: Iterator[Text]) -> Iterator[Text]:
-    try:
-        yield from texts
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path} is no UTF-8 ({error.reason} near byte {error.start} of a block); convert "
-            "it, for example with `iconv -f latin1 -t utf-8`."
-        ) from error
-    except (EOFError, LZMAError, OSError, zlib.error) as error:
-        raise ValueError(
-            f"{path} cannot be read to its end ({error}); if it is compressed, it is damaged or "
-            "cut off: copy it again."
-        ) from error
-
-
-def _parts(path: str, file: TextIO, per: Per) -> Iterator[Text]:
-    if per is Per.file:
-        text = file.read()
-        if text.strip():
-            yield Text(path, text)
+def _shards(source: Source, options: Options, shard_bytes: int) -> Iterator[Shard]:
+    if not _can_be_cut(source.name, options):
+        yield _whole([source], options)
         return
-    block: list[str] = []
-    first = 0
-    for number, line in enumerate(file, start=1):
-        if line.strip():
-            first = first if block else number
-            block.append(line)
-        if block and (per is Per.line or not line.strip()):
-            yield _joined(path, first, block)
-            block = []
-    if block:
-        yield _joined(path, first, block)
+    is_paragraphs = options.per_of(source.name) is Per.paragraph
+    place = AFTER_BLANK_LINE if is_paragraphs else AFTER_LINE
+    for cut in cut_file(Path(source.name), shard_bytes, place):
+        yield Shard((source.name,), options, cut.stop - cut.start, cut)
 
 
-def _joined(path: str, number: int, lines: list[str]) -> Text:
-    return Text(f"{path}:{number}", "".join(lines).rstrip("\r\n"))
+def _can_be_cut(name: str, options: Options) -> bool:
+    """Whether it is a plain local file of lines that can be read one by one."""
+    if not is_local(name) or name.lower().endswith(COMPRESSED) or not options.is_lines(name):
+        return False
+    with Path(name).open("rb") as file:
+        return wide_encoding(file.read(MARK_BYTES), options) is None

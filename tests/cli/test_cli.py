@@ -136,25 +136,29 @@ def test_annotate_names_missing_files(run, model, page, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("latin.txt", "Ren\xe9 founded Lumen.".encode("latin-1"), "latin.txt is no UTF-8"),
+        ("latin.txt", "Ren\xe9 founded Lumen.".encode("latin-1"), "latin.txt:1: byte 0xe9"),
         (
             "cut.txt.gz",
             gzip.compress(PAGE.encode(), mtime=0)[:40],
-            "cut.txt.gz cannot be read to its end",
+            "cut.txt.gz: cannot be read to its end",
         ),
     ],
 )
 def test_annotate_names_unreadable_files(run, model, file, name, content, message):
     result = run("annotate", model, file(name, content), exit_code=1)
-    assert result.stderr.startswith("Error: ") and message in result.stderr
+    assert "Error: 1 documents could not be read" in result.stderr and message in result.stderr
 
 
-def test_annotate_names_too_long_a_text(run, model, page, load_once, monkeypatch):
+def test_annotate_cuts_too_long_a_text(run, model, page, load_once, monkeypatch):
+    (whole,) = documents(run("annotate", model, page).stdout)
     monkeypatch.setattr(load_once(str(model)), "max_length", 60)
-    result = run("annotate", model, page, exit_code=1)
-    assert f"page.txt has {len(PAGE)} characters" in result.stderr
-    assert "--per paragraph" in result.stderr
-    run("annotate", model, page, "--per", "line")
+    (cut,) = documents(run("annotate", model, page).stdout)
+    labels = [[relation["label"] for relation in one["relations"]] for one in (whole, cut)]
+    assert labels[0] == labels[1] == ["FOUNDED", "WORKS_FOR"]
+    for key in ("id", "text", "entities"):
+        assert cut[key] == whole[key]
+    (cut,) = documents(run("annotate", model, page, "--chunk-chars", "10").stdout)
+    assert cut["text"] == PAGE and not cut["relations"]
 
 
 @pytest.mark.parametrize("command", ["annotate", "evaluate"])
