@@ -46,4 +46,4 @@ def test_labels_of_test_candidates_have_the_ids_of_training(trained, tested, fou
     first, second = benchmark.encoded(nlp.get_pipe("klsh_relations"), *docs)
     assert set(first.y) == set(range(len(trained)))
     assert sorted(second.y) == found
-    assert first.x.widths == second.x.widths == (128, 2**18)
+    assert first.x.widths == second.x.widths == (128, 2**20)

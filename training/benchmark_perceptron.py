@@ -15,7 +15,7 @@ from spacy_klsh.classifiers.perceptron import PerceptronClassifier
 from spacy_klsh.hashing.codes import Codes
 from spacy_klsh.hashing.features import Features
 
-N_TRAIN, N_TEST, WIDTH, N_LABELS = 10_000, 20_000, 2**18, 6
+N_TRAIN, N_TEST, WIDTH, N_LABELS = 10_000, 20_000, 2**20, 6
 ITEMS = (100, 200)  # of a candidate, at least and at most
 POSITIVE = 0.3  # share of candidates with one of the five groups
 N_PASSES = 10

@@ -32,7 +32,7 @@ from spacy_klsh.classifiers.polynomial import PolynomialClassifier
 from spacy_klsh.hashing.features import Features
 from spacy_klsh.pipeline.training import collect
 
-WIDTH = 2**18
+WIDTH = 2**20
 SIGMAS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
 
 Part = tuple[Features, Labels]

@@ -68,7 +68,7 @@ class NGramFeatures:
     max_lengths: Mapping[str, int] = field(default_factory=_default_lengths)
     with_ends: Sequence[str] = ("between",)
     max_skips: Mapping[str, int] = field(default_factory=_default_skips)
-    width: int = 2**18
+    width: int = 2**20
 
     def __post_init__(self) -> None:
         if not 1 <= self.width <= MAX_WIDTH:

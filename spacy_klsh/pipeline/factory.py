@@ -203,7 +203,7 @@ def make_views(
 
 @registry.misc("spacy-klsh.features.v1")
 def make_features(
-    width: int = 2**18,
+    width: int = 2**20,
     max_lengths: Dict[str, int] = N_GRAMS,  # noqa: UP006
     with_ends: List[str] = BETWEEN,  # noqa: UP006
     max_skips: Dict[str, int] = SKIPS,  # noqa: UP006

@@ -141,7 +141,7 @@ def test_settings_of_members_are_described_to_the_bottom():
             },
         },
     }
-    assert settings["features"]["width"] == 2**18
+    assert settings["features"]["width"] == 2**20
 
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
