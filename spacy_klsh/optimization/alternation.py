@@ -13,7 +13,7 @@ from ..structures import Int64, Views, take
 from .information import MutualInformation
 from .kernel_parameters import parameter_slots, sigma_slots
 from .leave_one_out import LeaveOneOut
-from .objective import Objective
+from .objective import Objective, drawn_rows
 from .reference import choose_references
 from .search import grid, metropolis
 
@@ -112,7 +112,7 @@ def _check(
     rng: np.random.Generator,
 ) -> Record:
     """The objective before and after a stage, which is undone if it did not raise it."""
-    rows = np.sort(rng.permutation(len(y))[:N_CHECKED])
+    rows = drawn_rows(rng, y, N_CHECKED)
     sample = take(views, rows)
     before, after = (objective(each.transform(sample).bits(), y[rows]) for each in (old, hashing))
     if after <= before:

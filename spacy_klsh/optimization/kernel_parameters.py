@@ -108,7 +108,8 @@ def changed(kernel: Any, name: str, value: float, views: Views) -> Any:
         part = changed(kernel.kernels[head], rest, value, views)
         return replace(kernel, kernels={**kernel.kernels, head: part})
     if head == "sigma":
-        return replace(kernel, sigma={**(kernel.sigma or {}), rest: value})
+        sigma = {**(kernel.sigma or {}), rest: value}
+        return replace(kernel, sigma={k: v for k, v in sigma.items() if v != 1} or None)
     if head == "attribute_weights":
         n = views[kernel.view].nodes.shape[1] - 1
         return replace(kernel, attribute_weights=_put(kernel.attribute_weights, n, rest, value))

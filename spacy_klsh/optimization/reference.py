@@ -12,7 +12,7 @@ from ..hashing.klsh import KLSH
 from ..structures import Int64, Views, distinct, take
 from .exchange import Exchange
 from .leave_one_out import LeaveOneOut
-from .objective import Held, Objective
+from .objective import Held, Objective, drawn_rows
 from .total_correlation import Float64
 
 CHUNK = 50  # choices whose bits are judged at once
@@ -55,7 +55,7 @@ def choose_references(
     n_candidates : int
         beta, references to choose from in a step; at most all distinct ones.
     n_samples : int
-        gamma, structures on which a step estimates the objective.
+        gamma, labelled structures on which a step estimates the objective; with as many others.
     n_steps : int, optional
         Default: M, the size of the reference set.
     seed : int
@@ -77,7 +77,7 @@ def choose_references(
     held = None
     for step in range(size if n_steps is None else n_steps):
         j = step % size
-        rows = np.sort(rng.permutation(len(y))[:n_samples])
+        rows = drawn_rows(rng, y, n_samples)
         choices = pool.choices(hashing, rng.permutation(len(pool.first))[:n_candidates])
         samples = take(pool.views, rows)
         gram = hashing.similarities(samples)

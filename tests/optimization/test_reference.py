@@ -16,6 +16,7 @@ from spacy_klsh.kernels.subsequence import SubsequenceKernel
 from spacy_klsh.optimization.exchange import Exchange
 from spacy_klsh.optimization.information import MutualInformation
 from spacy_klsh.optimization.leave_one_out import LeaveOneOut
+from spacy_klsh.optimization.objective import drawn_rows
 from spacy_klsh.optimization.reference import choose_references
 from spacy_klsh.structures import take
 
@@ -125,6 +126,8 @@ def test_threads_change_nothing():
 
 def test_references_may_come_from_structures_without_a_label():
     y = np.where(np.arange(len(Y)) < 45, Y, -1)
+    rows = drawn_rows(np.random.default_rng(0), y, 20)
+    assert (rows < 45).sum() == (rows >= 45).sum() == 20 == len(set(rows.tolist())) / 2
     hashing = fitted()
     list(choose_references(hashing, VIEWS, y, n_samples=60))
     assert (hashing.reference_rows_ >= 45).any()
