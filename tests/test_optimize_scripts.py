@@ -198,9 +198,9 @@ def test_the_benchmark_refits_everything_and_finds_the_same_choices(monkeypatch)
 def test_the_drawings_show_every_record(tmp_path):
     pytest.importorskip("matplotlib", reason="needs the extra plot")
     steps = [
-        {"stage": stage, "step": k, "objective": 0.1 * k}
+        {"stage": stage, "step": k, "objective": 0.1 * k, "change": {f"sigma/{label}": 0.0}}
         for stage in ("kernel", "sigma", "references")
-        for k in range(3)
+        for k, label in enumerate(("conj", "det", "dobj"))
     ]
     check = {"stage": "check", "of": "sigma", "before": 0.1, "after": 0.2, "accepted": True}
     optimize_plot.draw_trace(
