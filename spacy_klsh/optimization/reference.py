@@ -83,17 +83,20 @@ def choose_references(
         gram = hashing.similarities(samples)
         changing = np.flatnonzero((hashing.subsets_ == j).any(axis=(1, 2)))
         held = objective.hold(hashing.encode(gram).bits(), y[rows], changing, held)
-        exchange = Exchange.of(hashing, j, changing, take(pool.views, choices), samples, gram)
-        values = np.append(judged(exchange, held), held.value)
-        best = int(values.argmax()) if len(changing) else len(choices)
-        if values[best] > held.value:
-            hashing.replace(j, take(pool.views, choices[best : best + 1]), int(choices[best]))
+        gain = 0.0
+        if len(choices) and len(changing):
+            exchange = Exchange.of(hashing, j, changing, take(pool.views, choices), samples, gram)
+            values = judged(exchange, held) - held.value
+            best = int(values.argmax())
+            gain = max(0.0, float(values[best]))
+            if gain:
+                hashing.replace(j, take(pool.views, [choices[best]]), int(choices[best]))
         yield {
             "step": step,
             "reference": j,
             "row": int(hashing.reference_rows_[j]),
             "objective": held.value,
-            "gain": float(values[best] - held.value),
+            "gain": gain,
             "n_choices": len(choices),
         }
 

@@ -146,6 +146,13 @@ def test_better_references_tell_more_about_labels_on_others():
     assert LeaveOneOut()(hashing.transform(others).bits(), y[250:]) > before + 0.02
 
 
+def test_where_every_structure_is_a_reference_there_is_no_choice():
+    few = take(VIEWS, slice(6))
+    hashing = KLSH(SubsequenceKernel(), n_references=50, n_bits=20).fit(few)
+    records = list(choose_references(hashing, few, Y[:6]))
+    assert records and all(r["n_choices"] == r["gain"] == 0 for r in records)
+
+
 def test_few_references_change_many_bits_and_none_changes_none():
     hashing = fitted(n_references=4, n_bits=1)  # its one bit holds all of them
     assert len(list(choose_references(hashing, VIEWS, Y, n_samples=30))) == 4
