@@ -129,7 +129,7 @@ def test_a_row_for_each_seed_corpus_way_and_inputs(blank, table, monkeypatch, ca
     }
     monkeypatch.setattr(optimize_table, "WAYS", ways)
     path = table / "deep" / "optimize.json"
-    some = {"corpora": ["small"], "json_file": path, "ways": None}
+    some = {"corpora": ["small"], "json_file": path, "ways": None, "candidates": 9}
     optimize_table.main(table, inputs=["codes"], seeds=2, **some)
     optimize_table.main(table, inputs=["codes", "both"], seeds=2, **some)
     rows = json.loads(path.read_text())
@@ -148,7 +148,7 @@ def test_f1_is_that_of_the_table_of_codes(blank, table, monkeypatch):
     )
     parts = code_table.Parts.of(nlp, train, test, "small", None, False)
     (expected,) = code_table.compared(parts, "path", ["codes"], 1)
-    (row,) = optimize_table.measured(lambda _: parts, "small", "100 random", ["codes"], 0)
+    (row,) = optimize_table.measured(lambda _: parts, "small", "100 random", ["codes"], 0, 9)
     assert (row["f1"], row["auc"]) == pytest.approx((expected["f1"], expected["auc"]))
 
 
@@ -198,9 +198,9 @@ def test_the_benchmark_refits_everything_and_finds_the_same_choices(monkeypatch)
 def test_the_drawings_show_every_record(tmp_path):
     pytest.importorskip("matplotlib", reason="needs the extra plot")
     steps = [
-        {"stage": stage, "step": k, "objective": 0.1 * k}
+        {"stage": stage, "step": k, "objective": 0.1 * k, "change": {f"sigma/{label}": 0.0}}
         for stage in ("kernel", "sigma", "references")
-        for k in range(3)
+        for k, label in enumerate(("conj", "det", "dobj"))
     ]
     check = {"stage": "check", "of": "sigma", "before": 0.1, "after": 0.2, "accepted": True}
     optimize_plot.draw_trace(

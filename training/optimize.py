@@ -2,7 +2,8 @@
 
 The first configuration is that of CONFIG, the others are drawn at random. What is finished is in
 the checkpoint, from which an interrupted search goes on. `joblib.parallel_config` decides where
-configurations are tried; `--n-jobs` starts processes on this machine.
+configurations are tried; `--n-jobs` starts processes on this machine. `optimize` of training is a
+setting as well, slow because every fold optimizes anew.
 """
 
 from __future__ import annotations
@@ -37,7 +38,6 @@ SPACE: dict[str, list[Any]] = {
     "views.window": [3, 5, 10],
     "classifier.C": [1.0, 10.0],
     "classifier.inputs": ["features", "both", "codes"],
-    "optimize": ["none", "references", "sigma"],
 }
 
 Row = dict[str, Any]

@@ -72,10 +72,14 @@ def draw_trace(trace: Sequence[Row], sigma: dict[str, float], path: Path) -> Non
                 left.axvline(n_before, color=GREY, linewidth=0.6)
         left.legend(frameon=False)
         finish(left, "step", "objective; diamonds: on other candidates, after a stage")
-        labels = sorted(sigma, key=lambda label: (sigma[label], label))
-        right.barh(labels, [sigma[label] for label in labels], color=COLORS[1])
+        changes = [name for record in steps for name in record.get("change", ())]
+        names = {name.rpartition("sigma/")[2] for name in changes if "sigma/" in name}
+        labels = sorted(names, key=lambda label: (sigma.get(label, 1.0), label))
+        right.plot([sigma.get(label, 1.0) for label in labels], labels, "o", color=COLORS[1])
         right.tick_params(axis="y", labelsize=7)
-        finish(right, "sigma", "edge labels" if labels else "sigma was not learned")
+        right.set_xlim(-0.1, 1.1)
+        right.set_visible(bool(labels))
+        finish(right, "sigma", "edge labels")
         save(plt, figure, path)
 
 

@@ -87,6 +87,7 @@ def main(
         list[str] | None, typer.Option(help=f"Once for each of {', '.join(CLASSIFIERS)}.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1)] = 10,
+    candidates: Annotated[int, typer.Option(min=1, help="For each place of a reference.")] = 1000,
     json_file: Annotated[
         Path, typer.Option("--json", help="What is there already is not measured again.")
     ] = Path("metrics/optimize.json"),
@@ -108,7 +109,7 @@ def main(
             for name in chosen(ways, tuple(WAYS), "way"):
                 cells = {(row["corpus"], row["way"], row["inputs"], row["seed"]) for row in rows}
                 missing = [kind for kind in kinds if (corpus, name, kind, seed) not in cells]
-                for row in measured(parts_of, corpus, name, missing, seed):
+                for row in measured(parts_of, corpus, name, missing, seed, candidates):
                     rows.append(row)
                     logging.info(json.dumps(row))
                     json_file.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
@@ -116,7 +117,7 @@ def main(
 
 
 def measured(
-    parts_of: Any, corpus: str, name: str, kinds: Sequence[str], seed: int
+    parts_of: Any, corpus: str, name: str, kinds: Sequence[str], seed: int, candidates: int
 ) -> Iterator[Row]:
     """A row for each kind of inputs: scores on the test documents of one seed."""
     if not kinds:
@@ -137,6 +138,7 @@ def measured(
                 label_ids(data.y),
                 WAYS[name]["what"],
                 objective=objective,
+                n_candidates=candidates,
                 seed=seed,
             )
         )
@@ -146,7 +148,8 @@ def measured(
         )
         for kind in kinds:
             component.make_classifier = CLASSIFIERS[kind]
-            row = {"corpus": corpus, "way": name, "inputs": kind, "seed": seed, "seconds": taken}
+            row = {"corpus": corpus, "way": name, "inputs": kind, "seed": seed}
+            row |= {"seconds": taken, "n_candidates": candidates}
             checks = [record for record in trace if record["stage"] == "check"]
             row["checks"] = [[check[key] for key in ("before", "after")] for check in checks]
             sigma = getattr(hashing.kernel, "sigma", None) or {}

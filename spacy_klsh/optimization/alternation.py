@@ -13,7 +13,7 @@ from ..structures import Int64, Views, take
 from .information import MutualInformation
 from .kernel_parameters import parameter_slots, sigma_slots
 from .leave_one_out import LeaveOneOut
-from .objective import Objective
+from .objective import Objective, drawn_rows
 from .reference import choose_references
 from .search import grid, metropolis
 
@@ -43,6 +43,7 @@ def optimize(
     what: str = "references",
     *,
     objective: Objective | None = None,
+    n_candidates: int = 1000,
     seed: int = 0,
 ) -> Iterator[Record]:
     """Raise the objective of the codes of `hashing`, stage by stage; a record of each step.
@@ -61,6 +62,8 @@ def optimize(
     what : {"none", "references", "kernel", "sigma", "all"}
     objective : Objective, optional
         Default: `LeaveOneOut`.
+    n_candidates : int
+        Structures to choose each reference from.
     seed : int
 
     Yields
@@ -79,7 +82,8 @@ def optimize(
         raised = False
         for stage in STAGES[what]:
             old, rng = copy(hashing), [seed, turn, len(stage)]
-            for record in _steps(hashing, views, y, stage, objective, seed + 1000 * turn):
+            start = seed + 1000 * turn
+            for record in _steps(hashing, views, y, stage, objective, n_candidates, start):
                 yield {"stage": stage, "round": turn, **record}
             check = _check(old, hashing, views, y, objective, np.random.default_rng(rng))
             yield {"stage": "check", "round": turn, "of": stage, **check}
@@ -89,10 +93,18 @@ def optimize(
 
 
 def _steps(
-    hashing: KLSH, views: Views, y: Int64, stage: str, objective: Objective, seed: int
+    hashing: KLSH,
+    views: Views,
+    y: Int64,
+    stage: str,
+    objective: Objective,
+    n_candidates: int,
+    seed: int,
 ) -> Iterator[Record]:
     if stage == "references":
-        yield from choose_references(hashing, views, y, objective=objective, seed=seed)
+        yield from choose_references(
+            hashing, views, y, objective=objective, n_candidates=n_candidates, seed=seed
+        )
     elif stage == "sigma":
         slots = sigma_slots(hashing.kernel, views)
         yield from metropolis(hashing, views, y, slots, objective, seed=seed)
@@ -112,7 +124,7 @@ def _check(
     rng: np.random.Generator,
 ) -> Record:
     """The objective before and after a stage, which is undone if it did not raise it."""
-    rows = np.sort(rng.permutation(len(y))[:N_CHECKED])
+    rows = drawn_rows(rng, y, N_CHECKED)
     sample = take(views, rows)
     before, after = (objective(each.transform(sample).bits(), y[rows]) for each in (old, hashing))
     if after <= before:

@@ -22,8 +22,9 @@ LADDERS: dict[str, dict[str, tuple[float, ...]]] = {  # by class: no kernel is i
     "CommonPathsKernel": {"alpha": (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)},
     "ShortestPathKernel": {},
 }
-VECTORS = ("attribute_weights", "length_weights")
-LEARNED = ("decay", "max_length", "alpha", "threshold", "bandwidth", *VECTORS, "sigma", "weights")
+VECTORS, MAPPINGS = ("attribute_weights", "length_weights"), ("sigma", "weights")
+LEARNED = ("decay", "max_length", "alpha", "threshold", "bandwidth", *VECTORS, *MAPPINGS)
+MAX_LENGTH = 100  # of what a file may claim to be learned
 
 
 class Slot(NamedTuple):
@@ -108,7 +109,8 @@ def changed(kernel: Any, name: str, value: float, views: Views) -> Any:
         part = changed(kernel.kernels[head], rest, value, views)
         return replace(kernel, kernels={**kernel.kernels, head: part})
     if head == "sigma":
-        return replace(kernel, sigma={**(kernel.sigma or {}), rest: value})
+        sigma = {**(kernel.sigma or {}), rest: value}
+        return replace(kernel, sigma={k: v for k, v in sigma.items() if v != 1} or None)
     if head == "attribute_weights":
         n = views[kernel.view].nodes.shape[1] - 1
         return replace(kernel, attribute_weights=_put(kernel.attribute_weights, n, rest, value))
@@ -149,15 +151,29 @@ def with_learned(given: Any, values: Mapping[str, Any]) -> Any:
             parts.setdefault(head, {})[f"{middle}/{rest}" if middle else rest] = value
         elif slash or name not in LEARNED or not hasattr(given, name):
             raise ValueError(f"{type(given).__name__} has no {name!r} that can be learned.")
+        elif not _is_possible(name, value):
+            raise ValueError(f"{name} was never learned as {value!r}.")
         else:
             own[name] = tuple(value) if name in VECTORS and value is not None else value
     if parts:
         below = {part: with_learned(given.kernels[part], own) for part, own in parts.items()}
         own["kernels"] = {**given.kernels, **below}
-    try:
-        return replace(given, **own)
-    except (TypeError, AttributeError) as error:
-        raise ValueError(f"learned values {dict(values)} are of another type.") from error
+    return replace(given, **own)
+
+
+def _is_possible(name: str, value: Any) -> bool:
+    """Whether a value has the type of a parameter; whether it is in range, the kernel knows."""
+    if name == "max_length":
+        return type(value) is int and value <= MAX_LENGTH
+    if name in VECTORS:
+        return value is None or (isinstance(value, list) and all(map(_is_number, value)))
+    if name in MAPPINGS:
+        return value is None or (isinstance(value, dict) and all(map(_is_number, value.values())))
+    return _is_number(value)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
 
 
 def _is_combined(kernel: Any) -> bool:

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from ..structures import Int64
 from .total_correlation import Bits, Float64
 
 UNLABELLED = -1
+
+
+def drawn_rows(rng: np.random.Generator, y: Int64, n: int) -> Int64:
+    """Rows to estimate a measure on, rising: `n` with a label, and as many without, if there are.
+
+    Parameters
+    ----------
+    y : int64 array
+        Label ids of all structures, -1: none is known.
+    """
+    groups = (np.flatnonzero(y != UNLABELLED), np.flatnonzero(y == UNLABELLED))
+    parts = [rows[rng.permutation(len(rows))[:n]] for rows in groups if len(rows)]
+    return np.sort(np.concatenate(parts))
 
 
 class Held(Protocol):

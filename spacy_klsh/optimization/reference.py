@@ -12,7 +12,7 @@ from ..hashing.klsh import KLSH
 from ..structures import Int64, Views, distinct, take
 from .exchange import Exchange
 from .leave_one_out import LeaveOneOut
-from .objective import Held, Objective
+from .objective import Held, Objective, drawn_rows
 from .total_correlation import Float64
 
 CHUNK = 50  # choices whose bits are judged at once
@@ -55,7 +55,7 @@ def choose_references(
     n_candidates : int
         beta, references to choose from in a step; at most all distinct ones.
     n_samples : int
-        gamma, structures on which a step estimates the objective.
+        gamma, labelled structures on which a step estimates the objective; with as many others.
     n_steps : int, optional
         Default: M, the size of the reference set.
     seed : int
@@ -77,23 +77,26 @@ def choose_references(
     held = None
     for step in range(size if n_steps is None else n_steps):
         j = step % size
-        rows = np.sort(rng.permutation(len(y))[:n_samples])
+        rows = drawn_rows(rng, y, n_samples)
         choices = pool.choices(hashing, rng.permutation(len(pool.first))[:n_candidates])
         samples = take(pool.views, rows)
         gram = hashing.similarities(samples)
         changing = np.flatnonzero((hashing.subsets_ == j).any(axis=(1, 2)))
         held = objective.hold(hashing.encode(gram).bits(), y[rows], changing, held)
-        exchange = Exchange.of(hashing, j, changing, take(pool.views, choices), samples, gram)
-        values = np.append(judged(exchange, held), held.value)
-        best = int(values.argmax()) if len(changing) else len(choices)
-        if values[best] > held.value:
-            hashing.replace(j, take(pool.views, choices[best : best + 1]), int(choices[best]))
+        gain = 0.0
+        if len(choices) and len(changing):
+            exchange = Exchange.of(hashing, j, changing, take(pool.views, choices), samples, gram)
+            values = judged(exchange, held) - held.value
+            best = int(values.argmax())
+            gain = max(0.0, float(values[best]))
+            if gain:
+                hashing.replace(j, take(pool.views, [choices[best]]), int(choices[best]))
         yield {
             "step": step,
             "reference": j,
             "row": int(hashing.reference_rows_[j]),
             "objective": held.value,
-            "gain": float(values[best] - held.value),
+            "gain": gain,
             "n_choices": len(choices),
         }
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..hashing.klsh import KLSH
 from ..structures import Int64, Views, take
 from .kernel_parameters import Slot, changed, value_of
-from .objective import Objective
+from .objective import Objective, drawn_rows
 
 MAX_POINTS = 1000  # of a grid
 
@@ -79,7 +79,7 @@ def grid(
             f"{[slot.name for slot in slots]} have {n_points:,} combinations, at most {MAX_POINTS} "
             "are tried; search fewer parameters, or walk with metropolis()."
         )
-    rows = np.sort(np.random.default_rng([seed, 3]).permutation(len(y))[:n_samples])
+    rows = drawn_rows(np.random.default_rng([seed, 3]), y, n_samples)
     sample, labels, first = take(views, rows), y[rows], hashing.kernel
     best = judge(hashing, first, sample, labels, objective)
     yield _record(0, {}, best, True, best)
@@ -136,7 +136,7 @@ def metropolis(
     if not slots:
         return
     rng = np.random.default_rng([seed, 4])
-    rows = np.sort(rng.permutation(len(y))[:n_samples])
+    rows = drawn_rows(rng, y, n_samples)
     sample, labels = take(views, rows), y[rows]
     given = kernel = hashing.kernel
     present = best = judge(hashing, kernel, sample, labels, objective)

@@ -122,8 +122,8 @@ def _restore(component: RelationExtractor, files: Files) -> None:
         hashing.restore(reference, *(arrays[f"hashing/{name}"] for name in HASHING))
         classifier.restore(_below("classifier", arrays))
         _check_agreement(component, hashing, classifier, scheme, meta["reference_labels"])
-    elif symbols or arrays or meta["reference_labels"]:
-        raise damaged(f"it has no labels, but {ARRAYS}, {SYMBOLS} or reference_labels hold some")
+    elif symbols or arrays or meta["reference_labels"] or meta.get("learned"):
+        raise damaged(f"it has no labels, but {ARRAYS}, {SYMBOLS} or {META} hold what was learned")
     component.hashing, component.classifier, component.scheme = hashing, classifier, scheme
     component.thresholds = meta["thresholds"]
     component.entity_labels = frozenset(meta["entity_labels"])

@@ -16,6 +16,7 @@ from spacy_klsh.kernels.subsequence import SubsequenceKernel
 from spacy_klsh.optimization.exchange import Exchange
 from spacy_klsh.optimization.information import MutualInformation
 from spacy_klsh.optimization.leave_one_out import LeaveOneOut
+from spacy_klsh.optimization.objective import drawn_rows
 from spacy_klsh.optimization.reference import choose_references
 from spacy_klsh.structures import take
 
@@ -125,6 +126,8 @@ def test_threads_change_nothing():
 
 def test_references_may_come_from_structures_without_a_label():
     y = np.where(np.arange(len(Y)) < 45, Y, -1)
+    rows = drawn_rows(np.random.default_rng(0), y, 20)
+    assert (rows < 45).sum() == (rows >= 45).sum() == 20 == len(set(rows.tolist())) / 2
     hashing = fitted()
     list(choose_references(hashing, VIEWS, y, n_samples=60))
     assert (hashing.reference_rows_ >= 45).any()
@@ -141,6 +144,13 @@ def test_better_references_tell_more_about_labels_on_others():
     before = LeaveOneOut()(hashing.transform(others).bits(), y[250:])
     list(choose_references(hashing, chosen, y[:250], n_candidates=60, n_samples=150))
     assert LeaveOneOut()(hashing.transform(others).bits(), y[250:]) > before + 0.02
+
+
+def test_where_every_structure_is_a_reference_there_is_no_choice():
+    few = take(VIEWS, slice(6))
+    hashing = KLSH(SubsequenceKernel(), n_references=50, n_bits=20).fit(few)
+    records = list(choose_references(hashing, few, Y[:6]))
+    assert records and all(r["n_choices"] == r["gain"] == 0 for r in records)
 
 
 def test_few_references_change_many_bits_and_none_changes_none():

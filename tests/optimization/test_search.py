@@ -181,7 +181,15 @@ def test_edge_labels_have_no_direction():
 
 @pytest.mark.parametrize(
     "values",
-    [{"view": "words"}, {"decay": 7.0}, {"decay": "a"}, {"sigma": 3}, {"a/decay": 0.5}, {"": 1}],
+    [
+        {"view": "words"},
+        {"decay": 7.0},
+        {"decay": "a"},
+        {"sigma": 3},
+        {"max_length": 10**9},
+        {"a/decay": 0.5},
+        {"": 1},
+    ],
 )
 def test_learned_values_that_do_not_fit_are_refused(values):
     with pytest.raises(ValueError):
