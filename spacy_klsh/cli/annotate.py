@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import json
+import errno
 import sys
-from contextlib import nullcontext
+from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..streaming.sources import STDIN, Per, Text, read_texts
-from .models import load, relation_extractor, stop
+from ..streaming.options import Options, Per
+from ..streaming.progress import Pace, Show, displayed
+from .models import stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from contextlib import AbstractContextManager
+    from ..streaming.texts import Reject
+    from ..streaming.workers import Engine
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+INTERRUPTED = 130
+
+
+class EngineName(str, Enum):
+    """Who does the work."""
+
+    local = "local"
+    dask = "dask"
 
 
 def annotate(
@@ -28,53 +39,103 @@ def annotate(
         Per | None, typer.Option(help="What is one document; default: line for -, else file.")
     ] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Documents in one batch.")] = 128,
+    n_process: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
+    engine: Annotated[
+        EngineName, typer.Option(help="dask: on a cluster (needs the extra `dask`).")
+    ] = EngineName.local,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Address of a Dask scheduler; default: --n-process workers here."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where a run ended.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output.")] = False,
+    progress: Annotated[
+        Show, typer.Option(help="On standard error; auto: only at a terminal.")
+    ] = Show.auto,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Neither progress nor a summary.")
+    ] = False,
 ) -> None:
-    """Find relations in text files; writes one JSON document a line, in the training format."""
-    from ..corpora.jsonl import to_json
-    from ..streaming.engine import annotate as annotate_stream
+    """Find relations in text files; writes one JSON document a line, in the training format.
 
-    local = [path for path in inputs if path != STDIN and "://" not in path]
-    missing = [path for path in local if not Path(path).is_file()]
-    if missing:
-        stop(f"no such file: {', '.join(missing)}")
-    nlp = load(model)
-    component = relation_extractor(nlp)
-    spans_key = getattr(component.candidates, "spans_key", None)
-    n_docs = n_relations = 0
+    A document that fails goes to OUTPUT.rejects.jsonl (without -o to standard error) with its
+    error; the run goes on, and ends with exit code 1. After any other end, --resume goes on.
+    """
+    if output is None and (resume or overwrite):
+        stop("--resume and --overwrite are about an output file; name it with -o.")
+    if resume and overwrite:
+        stop("--resume goes on and --overwrite starts anew; choose one of them.")
+    from ..streaming.engine import Settings
+    from ..streaming.runs import Order, carry_out, size_of_all
+    from ..streaming.workers import WorkerError
+
+    pace = Pace(size_of_all(inputs))
     try:
-        with _opened(output) as sink:
-            texts = _with_progress(read_texts(inputs, per))
-            for doc in annotate_stream(nlp, texts, batch_size=batch_size):
-                document = to_json(doc, component.attr, spans_key=spans_key)
-                sink.write(json.dumps(document, ensure_ascii=False) + "\n")
-                n_docs += 1
-                n_relations += len(document["relations"])
-    except (ValueError, OSError, ImportError, NotImplementedError) as error:
-        stop(error)
-    skipped = ", ".join(f"{reason} {n:,}" for reason, n in component.report.items())
+        order = Order(
+            model,
+            inputs,
+            Options(per=per),
+            Settings(batch_size),
+            engine=_engine(engine, n_process, scheduler),
+            output=output,
+            resume=resume,
+            overwrite=overwrite,
+        )
+        with displayed(Show.none if quiet else progress) as pace.display:
+            carry_out(order, pace, stream=sys.stdout.buffer, tell=_tell)
+    except KeyboardInterrupt:
+        typer.echo(f"Interrupted. {_kept(output)}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:  # whoever reads standard output has enough
+        raise
+    except (ValueError, OSError, ImportError, NotImplementedError, WorkerError) as error:
+        kept = _kept(output) if getattr(error, "errno", None) in FULL else ""
+        stop(f"{error} {kept}".rstrip())
+    if not quiet:
+        _summarize(pace, output)
+    if pace.counts.rejected:
+        raise typer.Exit(1)
+
+
+def _engine(name: EngineName, n_process: int, scheduler: str | None) -> Engine:
+    from ..streaming.cluster import on_cluster
+    from ..streaming.workers import in_processes, in_this_process
+
+    if name is EngineName.dask:
+        return on_cluster(scheduler, n_process)
+    if scheduler is not None:
+        stop("--scheduler is for --engine dask; add that.")
+    return in_this_process if n_process == 1 else in_processes(n_process)
+
+
+def _tell(reject: Reject) -> None:
+    typer.echo(f"rejected {reject.place}: {reject.error}", err=True)
+
+
+def _kept(output: Path | None) -> str:
+    from ..streaming.checkpoint import folder_of
+
+    if output is None:
+        return "Nothing is kept: there is no output file (-o)."
+    if not folder_of(output).exists():
+        return "Nothing was begun."
+    return (
+        f"What is finished is kept in {folder_of(output)}; go on with the same command and "
+        "--resume."
+    )
+
+
+def _summarize(pace: Pace, output: Path | None) -> None:
+    from ..streaming.checkpoint import rejects_of
+
+    counts = pace.counts
+    skipped = ", ".join(f"{reason} {n:,}" for reason, n in sorted(counts.skipped.items()))
+    summary = f"{counts.documents:,} documents, {counts.relations:,} relations"
+    if counts.rejected:
+        where = "" if output is None else f" (see {rejects_of(output)})"
+        summary += f", {counts.rejected:,} rejected{where}"
     typer.echo(
-        f"{n_docs:,} documents, {n_relations:,} relations; skipped: {skipped or 'none'}",
+        f"{summary}; skipped: {skipped or 'none'}; {pace.per_second('documents'):,.1f} "
+        f"documents/s, {pace.per_second('words'):,.0f} words/s",
         err=True,
     )
-
-
-def _opened(output: Path | None) -> AbstractContextManager[TextIO]:
-    if output is None:
-        return nullcontext(sys.stdout)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    return output.open("w", encoding="utf-8")
-
-
-def _with_progress(texts: Iterable[Text]) -> Iterator[Text]:
-    """Count texts on stderr, if somebody looks."""
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.completed:,} documents read"),
-        TimeElapsedColumn(),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        yield from progress.track(texts)

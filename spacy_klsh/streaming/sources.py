@@ -1,97 +1,69 @@
-"""Where texts come from: files of UTF-8 text, whole or in lines or paragraphs."""
+"""Where texts come from (for the time being: plain text by line)."""
 
 from __future__ import annotations
 
-import io
 import sys
-import zlib
 from collections.abc import Iterable, Iterator
-from enum import Enum
-from lzma import LZMAError
-from typing import NamedTuple, TextIO
+from dataclasses import dataclass
+from pathlib import Path
 
-from smart_open import open as smart_open
+from .options import STDIN, Format, Options, Per
+from .texts import Reject, Text
 
-STDIN = "-"
-
-
-class Per(str, Enum):
-    """What becomes one Doc."""
-
-    line = "line"
-    paragraph = "paragraph"
-    file = "file"
+__all__ = ["STDIN", "Format", "Options", "Per", "Reject", "Shard", "Text", "plan"]
+SHARD_BYTES = 2**18
 
 
-class Text(NamedTuple):
-    """A text with the name that leads back to it: path as given, number of its first line."""
+@dataclass(frozen=True)
+class Shard:
+    """A piece of the input."""
 
-    id: str
-    text: str
+    source: str
+    options: Options
+    start: int = 0
+    stop: int | None = None
+    line: int = 1
 
+    def read(self) -> Iterator[Text | Reject]:
+        """Its texts."""
+        if self.source == STDIN:
+            for number, line in enumerate(sys.stdin.buffer, 1):
+                yield from self._text(number, line)
+            return
+        if self.options.per_of(self.source) is Per.file:
+            yield Text(self.source, Path(self.source).read_text("utf-8"), self.source)
+            return
+        with open(self.source, "rb") as file:
+            file.seek(self.start)
+            number = self.line
+            while self.stop is None or file.tell() < self.stop:
+                line = file.readline()
+                if not line:
+                    break
+                yield from self._text(number, line)
+                number += 1
 
-def read_texts(paths: Iterable[str], per: Per | None = None) -> Iterator[Text]:
-    """Texts of all `paths` in order, those of nothing but white space left out.
-
-    Parameters
-    ----------
-    paths : iterable of str
-        Files of UTF-8 text, with or without a byte order mark, also compressed as
-        ``smart_open`` knows it; ``-`` is standard input.
-    per : Per, optional
-        None: a line of standard input, a file as a whole.
-
-    Raises
-    ------
-    ValueError
-        If a file is not UTF-8, or cannot be read to its end.
-    """
-    for path in paths:
-        choice = per or (Per.line if path == STDIN else Per.file)
-        with _opened(path) as file:
-            yield from _checked(path, _parts(path, file, choice))
-
-
-def _opened(path: str) -> TextIO:
-    if path == STDIN:
-        return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="")
-    opened: TextIO = smart_open(path, encoding="utf-8-sig", newline="")
-    return opened
-
-
-def _checked(path: str, texts: Iterator[Text]) -> Iterator[Text]:
-    try:
-        yield from texts
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path} is no UTF-8 ({error.reason} near byte {error.start} of a block); convert "
-            "it, for example with `iconv -f latin1 -t utf-8`."
-        ) from error
-    except (EOFError, LZMAError, OSError, zlib.error) as error:
-        raise ValueError(
-            f"{path} cannot be read to its end ({error}); if it is compressed, it is damaged or "
-            "cut off: copy it again."
-        ) from error
-
-
-def _parts(path: str, file: TextIO, per: Per) -> Iterator[Text]:
-    if per is Per.file:
-        text = file.read()
+    def _text(self, number: int, line: bytes) -> Iterator[Text | Reject]:
+        place = f"{self.source}:{number}"
+        try:
+            text = line.decode().rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            yield Reject(place, str(error), line.decode(errors="backslashreplace"))
+            return
         if text.strip():
-            yield Text(path, text)
-        return
-    block: list[str] = []
-    first = 0
-    for number, line in enumerate(file, start=1):
-        if line.strip():
-            first = first if block else number
-            block.append(line)
-        if block and (per is Per.line or not line.strip()):
-            yield _joined(path, first, block)
-            block = []
-    if block:
-        yield _joined(path, first, block)
+            yield Text(place, text, place)
 
 
-def _joined(path: str, number: int, lines: list[str]) -> Text:
-    return Text(f"{path}:{number}", "".join(lines).rstrip("\r\n"))
+def plan(
+    inputs: Iterable[str], options: Options, *, shard_bytes: int = SHARD_BYTES
+) -> Iterator[Shard]:
+    """Shards of all inputs."""
+    for source in inputs:
+        if source == STDIN or options.per_of(source) is Per.file:
+            yield Shard(source, options)
+            continue
+        with open(source, "rb") as file:
+            start, number = 0, 1
+            while block := file.readlines(shard_bytes):
+                yield Shard(source, options, start, file.tell(), number)
+                start, number = file.tell(), number + len(block)

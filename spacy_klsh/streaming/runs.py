@@ -1,0 +1,169 @@
+"""A run: tasks through an engine, their parts in order to where they belong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO
+
+from .. import __version__
+from .checkpoint import opened
+from .counts import Counts
+from .engine import Settings, annotate
+from .jobs import Job, hash_of, loaded
+from .options import COMPRESSED, Options
+from .parts import copy_bytes, to_line
+from .progress import Pace
+from .sources import plan
+from .tasks import Task, tasks
+from .texts import Reject
+from .workers import Engine, in_this_process
+
+Tell = Callable[[Reject], None]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be annotated, how, by whom, and where to.
+
+    Parameters
+    ----------
+    model : str
+        Package or path of the pipeline.
+    inputs : sequence of str
+    reading : Options
+    settings : Settings
+    engine : Engine
+        What `spacy_klsh.streaming.workers` and `spacy_klsh.streaming.cluster` make.
+    output : Path, optional
+        None: a stream.
+    resume, overwrite : bool
+        See `spacy_klsh.streaming.checkpoint.opened`.
+    """
+
+    model: str
+    inputs: Sequence[str]
+    reading: Options
+    settings: Settings
+    engine: Engine = in_this_process
+    output: Path | None = None
+    resume: bool = False
+    overwrite: bool = False
+
+
+def about(job: Job, inputs: Sequence[str], options: Options) -> dict[str, Any]:
+    """What the answers of a run depend on, to be found unchanged when it is resumed."""
+    return {
+        "software": {name: version(name) for name in ("spacy", "numpy", "numba")}
+        | {"spacy-klsh": __version__, "python": sys.version.split()[0]},
+        "model": {"SHA-256": job.sha256},
+        "options": {"settings": repr(job.settings), "reading": repr(options)},
+        "inputs": {source: _stamp(source) for source in inputs},
+    }
+
+
+def carry_out(order: Order, pace: Pace, *, stream: BinaryIO, tell: Tell) -> None:
+    """Annotate all inputs.
+
+    Parameters
+    ----------
+    order : Order
+    pace : Pace
+        Is told of all that is done.
+    stream : binary file
+        Takes the records if there is no output file.
+    tell : callable
+        Takes the rejects if there is no output file.
+
+    Raises
+    ------
+    OSError
+        If something cannot be read or written; see also `opened`.
+    ValueError
+        If the model is none of ours; see also `opened`.
+    WorkerError
+        If workers die again and again of the same texts.
+    """
+    job = Job(order.model, hash_of(order.model), order.settings)
+    if order.output is not None:
+        _into_journal(order, order.output, job, pace)
+    elif order.engine is in_this_process:
+        _as_they_come(order, job, pace, stream, tell)
+    else:
+        _into_stream(order, job, pace, stream, tell)
+
+
+def _into_journal(order: Order, output: Path, job: Job, pace: Pace) -> None:
+    modes = {"resume": order.resume, "overwrite": order.overwrite}
+    with opened(output, about(job, order.inputs, order.reading), **modes) as journal:
+        pace.skip(journal.state.counts)
+        if not journal.state.complete:
+            done = journal.state.tasks
+            for task, part in order.engine(job, _rest(order, done, pace), journal.folder):
+                journal.append(part, place=task.place)
+                pace(journal.state.counts, task.size)
+        journal.finish()
+
+
+def _rest(order: Order, done: int, pace: Pace) -> Iterator[Task]:
+    for task in tasks(order.inputs, order.reading):
+        if task.number < done:
+            pace.skip(pace.counts, task.size)
+        else:
+            yield task
+
+
+def _into_stream(order: Order, job: Job, pace: Pace, stream: BinaryIO, tell: Tell) -> None:
+    """Records of all parts to `stream`; what workers need on disk is temporary."""
+    counts = Counts()
+    every = tasks(order.inputs, order.reading)
+    with TemporaryDirectory(prefix="spacy-klsh-") as folder:
+        for task, part in order.engine(job, every, Path(folder)):
+            with part.path.open("rb") as file:
+                copy_bytes(file, stream, part.records)
+                stream.flush()
+                for line in file.read(part.rejects).splitlines():
+                    tell(Reject(**json.loads(line)))
+            part.path.unlink()
+            counts += part.counts
+            pace(counts, task.size)
+
+
+def _as_they_come(order: Order, job: Job, pace: Pace, stream: BinaryIO, tell: Tell) -> None:
+    """Records to `stream` batch by batch, without any file: for pipes between programs."""
+    counts = Counts()
+    texts = chain.from_iterable(shard.read() for shard in plan(order.inputs, order.reading))
+    for result in annotate(loaded(job.model, job.sha256), texts, job.settings):
+        counts.add(result)
+        if isinstance(result, Reject):
+            tell(result)
+        else:
+            stream.write(to_line(result.record))
+            stream.flush()
+        pace(counts, 0)
+
+
+def size_of_all(inputs: Iterable[str]) -> int | None:
+    """Bytes of all inputs, if they are plain files, where that says how far a run is."""
+    total = 0
+    for source in inputs:
+        stamp = _stamp(source)
+        if stamp is None or source.lower().endswith(COMPRESSED):
+            return None
+        total += stamp[0]
+    return total
+
+
+def _stamp(source: str) -> list[int] | None:
+    """Size and time of change of a file; None where there is no such thing."""
+    path = Path(source)
+    if not path.is_file():
+        return None
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns]
