@@ -36,6 +36,10 @@ class State:
     complete: bool = False
 
 
+class Finished(FileExistsError):
+    """There is nothing to resume, as the output is there."""
+
+
 class Journal:
     """Finished parts of a run, in order; made by `opened`."""
 
@@ -129,7 +133,8 @@ def opened(
     Raises
     ------
     FileExistsError
-        If there is an output, or an unfinished run, and it is not said what to do with it.
+        If there is an output, or an unfinished run, and it is not said what to do with it;
+        `Finished` if there is nothing to resume.
     ValueError
         If anything in `about` has changed since the run that is to be resumed, or if what it
         left is damaged.
@@ -145,6 +150,9 @@ def opened(
         )
     for path in (output, rejects_of(output)):
         if path.exists() and not (begun or overwrite):
+            if resume and path == output:
+                shutil.rmtree(folder, ignore_errors=True)  # what its end was cut short in
+                raise Finished(f"{output} is there, and no run for it is unfinished.")
             raise FileExistsError(
                 f"{path} exists; choose another output, or replace it with --overwrite."
             )
@@ -187,7 +195,7 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
 
 def _compare(before: Mapping[str, Any], now: Mapping[str, Any], output: Path) -> None:
     for name, value in json.loads(to_line(now)).items():
-        if before.get(name) != value:
+        if to_line(before.get(name)) != to_line(value):
             raise ValueError(
                 f"{name}: {_difference(before.get(name), value)} since the unfinished run for "
                 f"{output}; restore what it began with, or start anew with --overwrite."
@@ -196,9 +204,12 @@ def _compare(before: Mapping[str, Any], now: Mapping[str, Any], output: Path) ->
 
 def _difference(before: Any, now: Any) -> str:
     if isinstance(before, dict) and isinstance(now, dict):
-        for key in before.keys() | now.keys():
-            if before.get(key) != now.get(key):
-                return f"{key} changed from {before.get(key)!r} to {now.get(key)!r}"
+        for key in (*before, *now):
+            if key not in now or key not in before:
+                return f"{key} {'is gone' if key in before else 'is new'}"
+            if before[key] != now[key]:
+                return f"{key} changed from {before[key]!r} to {now[key]!r}"
+        return "their order changed"
     return f"changed from {before!r} to {now!r}"
 
 

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO
@@ -47,12 +48,16 @@ class Part:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - LAST_LINE_BYTES))
-            last = file.read().splitlines(keepends=True)[-1:]
-        about = json.loads(last[0]) if last else {}
-        expected = about.get("records", 0) + about.get("rejects", 0) + len(b"".join(last))
-        if not about or size != expected:
-            raise ValueError(f"{path} has {size} bytes, expected {expected}; delete it.")
-        return cls(path, about["records"], about["rejects"], Counts.from_json(about["counts"]))
+            last = (file.read().splitlines(keepends=True) or [b""])[-1]
+        try:
+            records, rejects, counts = itemgetter("records", "rejects", "counts")(json.loads(last))
+            if size != records + rejects + len(last) or not last.endswith(b"\n"):
+                raise ValueError(f"expected {records + rejects + len(last)}")
+            return cls(path, records, rejects, Counts.from_json(counts))
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"{path} with {size} bytes is not whole ({error}); delete it."
+            ) from error
 
     def copy(self, records: BinaryIO, rejects: BinaryIO) -> None:
         """Append its records and rejects to these files."""

@@ -95,12 +95,13 @@ class Crew:
         done: dict[int, Part] = {}
         while True:
             self._employ(stream, order, done)
-            while order and order[0].number in done:
+            if not order:
+                return
+            if order[0].number in done:
                 task = order.pop(0)
                 yield task, done.pop(task.number)
-            if not order and all(worker.task is None for worker in self.workers):
-                return
-            self._listen(done)
+            else:
+                self._listen(done)
 
     def _employ(self, stream: Iterator[Task], order: list[Task], done: dict[int, Part]) -> None:
         for worker in self.workers:
