@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..streaming.options import Options, Per
+from ..streaming.options import Format, Options, Per
 from ..streaming.progress import Pace, Show, displayed
 from .models import stop
 
@@ -31,13 +31,32 @@ class EngineName(str, Enum):
 
 def annotate(
     model: Annotated[str, typer.Argument(help="Pipeline with klsh_relations: package or path.")],
-    inputs: Annotated[list[str], typer.Argument(help="UTF-8 text files; - is standard input.")],
+    inputs: Annotated[
+        list[str],
+        typer.Argument(help="Files, directories, globs, URLs; - is standard input."),
+    ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="JSONL file; default standard output.")
+    ] = None,
+    format: Annotated[
+        Format | None, typer.Option(help="What the inputs are; default: by the suffix, else text.")
     ] = None,
     per: Annotated[
         Per | None, typer.Option(help="What is one document; default: line for -, else file.")
     ] = None,
+    text_field: Annotated[
+        str,
+        typer.Option(help="Field or column of the text; a number: column of a table, no header."),
+    ] = "text",
+    id_field: Annotated[
+        str | None, typer.Option(help="Field or column of the id; default: id, else path and line.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of the inputs; default: UTF-8, or what a mark tells.")
+    ] = None,
+    quotes: Annotated[
+        bool, typer.Option(help="Quotation marks enclose cells of CSV and TSV, or mean nothing.")
+    ] = True,
     batch_size: Annotated[int, typer.Option(min=1, help="Documents in one batch.")] = 128,
     n_process: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
     engine: Annotated[
@@ -66,15 +85,15 @@ def annotate(
     if resume and overwrite:
         stop("--resume goes on and --overwrite starts anew; choose one of them.")
     from ..streaming.engine import Settings
-    from ..streaming.runs import Order, carry_out, size_of_all
+    from ..streaming.runs import Order, carry_out
     from ..streaming.workers import WorkerError
 
-    pace = Pace(size_of_all(inputs))
+    pace = Pace()
     try:
         order = Order(
             model,
             inputs,
-            Options(per=per),
+            Options(format, per, text_field, id_field, encoding, quotes),
             Settings(batch_size),
             engine=_engine(engine, n_process, scheduler),
             output=output,

@@ -66,16 +66,7 @@ class RelationCorpus:
             yield Example(self._predicted(reference), reference)
 
     def _predicted(self, reference: Doc) -> Doc:
-        words = [token.text for token in reference]
-        spaces = [bool(token.whitespace_) for token in reference]
-        starts: list[bool | int | None] | None = None
-        if reference.has_annotation("SENT_START"):
-            starts = [token.is_sent_start for token in reference]
-        doc = Doc(reference.vocab, words=words, spaces=spaces, sent_starts=starts)
-        for token, original in zip(doc, reference, strict=True):
-            token.norm_ = original.norm_
-        if "id" in reference.user_data:
-            doc.user_data["id"] = reference.user_data["id"]
+        doc = untouched(reference)
         if self.gold_entities:
             give_entities(doc, reference, self.spans_key)
         return doc
@@ -105,6 +96,21 @@ def read_docs(path: str | Path | None, vocab: Vocab) -> Iterator[Doc]:
                 "convert` or DocBin(store_user_data=True)."
             ) from None
         yield from docs.get_docs(vocab)
+
+
+def untouched(reference: Doc) -> Doc:
+    """A Doc of the tokens, norms, sentence starts and ``user_data["id"]`` of `reference` alone."""
+    words = [token.text for token in reference]
+    spaces = [bool(token.whitespace_) for token in reference]
+    starts: list[bool | int | None] | None = None
+    if reference.has_annotation("SENT_START"):
+        starts = [token.is_sent_start for token in reference]
+    doc = Doc(reference.vocab, words=words, spaces=spaces, sent_starts=starts)
+    for token, original in zip(doc, reference, strict=True):
+        token.norm_ = original.norm_
+    if "id" in reference.user_data:
+        doc.user_data["id"] = reference.user_data["id"]
+    return doc
 
 
 def give_entities(doc: Doc, reference: Doc, spans_key: str | None = None) -> None:

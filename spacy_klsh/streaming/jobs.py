@@ -39,7 +39,8 @@ class Job:
 
     def write(self, task: Task, file: BinaryIO) -> None:
         """Write the part of `task` with the model, which this process loads once."""
-        write_part(file, annotate(loaded(self.model, self.sha256), task.read(), self.settings))
+        nlp = loaded(self.model, self.sha256)
+        write_part(file, annotate(nlp, task.piece.read(nlp), self.settings))
 
 
 @lru_cache(maxsize=1)

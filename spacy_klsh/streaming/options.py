@@ -31,6 +31,7 @@ class Format(str, Enum):
     brat = "brat"
 
 
+TABLES = (Format.csv, Format.tsv)
 SUFFIXES = {
     ".txt": Format.text,
     ".jsonl": Format.jsonl,
@@ -79,7 +80,7 @@ class Options:
         if self.encoding is None:
             return
         try:
-            b"".decode(self.encoding)
+            bytes(4).decode(self.encoding, "replace")
         except LookupError:
             raise ValueError(
                 f"encoding is {self.encoding!r}; give one that Python knows, such as utf-8, "
@@ -102,9 +103,18 @@ class Options:
         """What `source` is, a path, a URL or ``-``."""
         return self.format or SUFFIXES.get(bare_suffix(source), Format.text)
 
-    def per_of(self, source: str) -> Per:
-        """What becomes one document of the text `source`."""
+    def per_of(self, source: str) -> Per | None:
+        """What becomes one document of a text; None for other formats."""
+        if self.format_of(source) is not Format.text:
+            return None
         return self.per or (Per.line if source == STDIN else Per.file)
+
+    def is_lines(self, source: str) -> bool:
+        """Whether no document of `source` depends on the lines before it."""
+        format = self.format_of(source)
+        if format is Format.text:
+            return self.per_of(source) is not Per.file
+        return format is Format.jsonl or (format in TABLES and not self.quoted)
 
 
 def bare_suffix(source: str) -> str:

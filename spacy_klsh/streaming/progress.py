@@ -37,20 +37,22 @@ def _nothing(figures: dict[str, Any]) -> None:
 class Pace:
     """Figures of a run: how much is done, how fast, how long yet.
 
-    Parameters
+    Attributes
     ----------
+    display : Display
+        Is shown all figures when they change.
     total : int, optional
         Bytes of all inputs; None if nobody knows.
     """
 
-    def __init__(self, total: int | None = None) -> None:
+    def __init__(self) -> None:
         self.begin = monotonic()
         self.before = Counts()
         self.bytes_before = 0
         self.counts = Counts()
         self.n_bytes = 0
         self.display: Display = _nothing
-        self._total = total
+        self.total: int | None = None
 
     def skip(self, counts: Counts, n_bytes: int = 0) -> None:
         """Take `n_bytes` of the input, and all of `counts`, for the work of an earlier run."""
@@ -77,15 +79,15 @@ class Pace:
     def figures(self) -> dict[str, Any]:
         """All figures; `eta_seconds` is None where it cannot be known."""
         done, eta = self.n_bytes - self.bytes_before, None
-        if self._total is not None and done:
-            eta = round(max(0, self._total - self.n_bytes) / done * self.seconds, 1)
+        if self.total is not None and done:
+            eta = round(max(0, self.total - self.n_bytes) / done * self.seconds, 1)
         return {
             "documents": self.counts.documents,
             "rejected": self.counts.rejected,
             "relations": self.counts.relations,
             "words": self.counts.words,
             "bytes": self.n_bytes,
-            "total_bytes": self._total,
+            "total_bytes": self.total,
             "seconds": round(self.seconds, 1),
             "relations_per_second": round(self.per_second("relations"), 1),
             "eta_seconds": eta,

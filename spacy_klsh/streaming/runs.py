@@ -16,6 +16,7 @@ from .. import __version__
 from .checkpoint import opened
 from .counts import Counts
 from .engine import Settings, annotate
+from .inputs import Source, list_sources
 from .jobs import Job, hash_of, loaded
 from .options import COMPRESSED, Options
 from .parts import copy_bytes, to_line
@@ -57,14 +58,14 @@ class Order:
     overwrite: bool = False
 
 
-def about(job: Job, inputs: Sequence[str], options: Options) -> dict[str, Any]:
+def about(job: Job, sources: Sequence[Source], reading: Options) -> dict[str, Any]:
     """What the answers of a run depend on, to be found unchanged when it is resumed."""
     return {
         "software": {name: version(name) for name in ("spacy", "numpy", "numba")}
         | {"spacy-klsh": __version__, "python": sys.version.split()[0]},
         "model": {"SHA-256": job.sha256},
-        "options": {"settings": repr(job.settings), "reading": repr(options)},
-        "inputs": {source: _stamp(source) for source in inputs},
+        "options": {"settings": repr(job.settings), "reading": repr(reading)},
+        "inputs": {source.name: [source.n_bytes, _time(source.name)] for source in sources},
     }
 
 
@@ -90,6 +91,7 @@ def carry_out(order: Order, pace: Pace, *, stream: BinaryIO, tell: Tell) -> None
     WorkerError
         If workers die again and again of the same texts.
     """
+    pace.total = total_bytes(list_sources(order.inputs, order.reading))
     job = Job(order.model, hash_of(order.model), order.settings)
     if order.output is not None:
         _into_journal(order, order.output, job, pace)
@@ -101,20 +103,21 @@ def carry_out(order: Order, pace: Pace, *, stream: BinaryIO, tell: Tell) -> None
 
 def _into_journal(order: Order, output: Path, job: Job, pace: Pace) -> None:
     modes = {"resume": order.resume, "overwrite": order.overwrite}
-    with opened(output, about(job, order.inputs, order.reading), **modes) as journal:
+    sources = list_sources(order.inputs, order.reading)
+    with opened(output, about(job, sources, order.reading), **modes) as journal:
         pace.skip(journal.state.counts)
         if not journal.state.complete:
             done = journal.state.tasks
             for task, part in order.engine(job, _rest(order, done, pace), journal.folder):
                 journal.append(part, place=task.place)
-                pace(journal.state.counts, task.size)
+                pace(journal.state.counts, task.n_bytes)
         journal.finish()
 
 
 def _rest(order: Order, done: int, pace: Pace) -> Iterator[Task]:
     for task in tasks(order.inputs, order.reading):
         if task.number < done:
-            pace.skip(pace.counts, task.size)
+            pace.skip(pace.counts, task.n_bytes)
         else:
             yield task
 
@@ -132,14 +135,16 @@ def _into_stream(order: Order, job: Job, pace: Pace, stream: BinaryIO, tell: Tel
                     tell(Reject(**json.loads(line)))
             part.path.unlink()
             counts += part.counts
-            pace(counts, task.size)
+            pace(counts, task.n_bytes)
 
 
 def _as_they_come(order: Order, job: Job, pace: Pace, stream: BinaryIO, tell: Tell) -> None:
     """Records to `stream` batch by batch, without any file: for pipes between programs."""
     counts = Counts()
-    texts = chain.from_iterable(shard.read() for shard in plan(order.inputs, order.reading))
-    for result in annotate(loaded(job.model, job.sha256), texts, job.settings):
+    nlp = loaded(job.model, job.sha256)
+    shards = plan(order.inputs, order.reading)
+    texts = chain.from_iterable(shard.read(nlp) for shard in shards)
+    for result in annotate(nlp, texts, job.settings):
         counts.add(result)
         if isinstance(result, Reject):
             tell(result)
@@ -149,21 +154,18 @@ def _as_they_come(order: Order, job: Job, pace: Pace, stream: BinaryIO, tell: Te
         pace(counts, 0)
 
 
-def size_of_all(inputs: Iterable[str]) -> int | None:
-    """Bytes of all inputs, if they are plain files, where that says how far a run is."""
+def total_bytes(sources: Iterable[Source]) -> int | None:
+    """Bytes of all sources, if they are plain files, where that says how far a run is."""
     total = 0
-    for source in inputs:
-        stamp = _stamp(source)
-        if stamp is None or source.lower().endswith(COMPRESSED):
+    for source in sources:
+        if source.n_bytes is None or source.name.lower().endswith(COMPRESSED):
             return None
-        total += stamp[0]
+        total += source.n_bytes
     return total
 
 
-def _stamp(source: str) -> list[int] | None:
-    """Size and time of change of a file; None where there is no such thing."""
-    path = Path(source)
-    if not path.is_file():
-        return None
-    status = path.stat()
-    return [status.st_size, status.st_mtime_ns]
+def _time(name: str) -> int | None:
+    """Nanoseconds when a file last changed, with the text that it annotates, if any."""
+    path = Path(name)
+    files = (path, path.with_suffix(".txt"))[: 1 + (path.suffix == ".ann")]
+    return max((file.stat().st_mtime_ns for file in files if file.is_file()), default=None)

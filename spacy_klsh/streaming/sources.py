@@ -1,69 +1,115 @@
-"""Where texts come from (for the time being: plain text by line)."""
+"""Where texts come from: shards of the input, each of which can be read by itself."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .options import STDIN, Format, Options, Per
+from spacy.language import Language
+
+from .cuts import AFTER_BLANK_LINE, AFTER_LINE, Cut, cut_file
+from .inputs import Source, is_local, list_sources
+from .lines import wide_encoding
+from .options import COMPRESSED, STDIN, Format, Options, Per
+from .reading import read_source
 from .texts import Reject, Text
 
 __all__ = ["STDIN", "Format", "Options", "Per", "Reject", "Shard", "Text", "plan"]
+
 SHARD_BYTES = 2**18
+MARK_BYTES = 4  # of the longest mark of an encoding
 
 
 @dataclass(frozen=True)
 class Shard:
-    """A piece of the input."""
+    """A piece of the input: some sources as a whole, or a part of one.
 
-    source: str
+    Parameters
+    ----------
+    sources : tuple of str
+    options : Options
+    n_bytes : int, optional
+        As stored; None where they are not known.
+    cut : Cut, optional
+        The part of the only source.
+    """
+
+    sources: tuple[str, ...]
     options: Options
-    start: int = 0
-    stop: int | None = None
-    line: int = 1
+    n_bytes: int | None = None
+    cut: Cut | None = None
 
-    def read(self) -> Iterator[Text | Reject]:
-        """Its texts."""
-        if self.source == STDIN:
-            for number, line in enumerate(sys.stdin.buffer, 1):
-                yield from self._text(number, line)
-            return
-        if self.options.per_of(self.source) is Per.file:
-            yield Text(self.source, Path(self.source).read_text("utf-8"), self.source)
-            return
-        with open(self.source, "rb") as file:
-            file.seek(self.start)
-            number = self.line
-            while self.stop is None or file.tell() < self.stop:
-                line = file.readline()
-                if not line:
-                    break
-                yield from self._text(number, line)
-                number += 1
+    @property
+    def source(self) -> str:
+        """The first source, for messages, and what else there is."""
+        line = f":{self.cut.first_line}" if self.cut else ""
+        more = f" and {len(self.sources) - 1} more" if self.sources[1:] else ""
+        return f"{self.sources[0]}{line}{more}"
 
-    def _text(self, number: int, line: bytes) -> Iterator[Text | Reject]:
-        place = f"{self.source}:{number}"
-        try:
-            text = line.decode().rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            yield Reject(place, str(error), line.decode(errors="backslashreplace"))
-            return
-        if text.strip():
-            yield Text(place, text, place)
+    def read(self, nlp: Language | None = None) -> Iterator[Text | Reject]:
+        """All that is in it, in order: texts, and what cannot be read.
+
+        Ids and places do not depend on how the input was cut. The tokenizer of `nlp`, else the
+        English one, makes the tokens of documents of brat.
+
+        Raises
+        ------
+        ImportError, NotImplementedError
+            If smart_open lacks what a URL needs.
+        """
+        for source in self.sources:
+            yield from read_source(source, self.options, self.cut, nlp)
 
 
 def plan(
-    inputs: Iterable[str], options: Options, *, shard_bytes: int = SHARD_BYTES
+    inputs: Iterable[str], options: Options | None = None, *, shard_bytes: int = SHARD_BYTES
 ) -> Iterator[Shard]:
-    """Shards of all inputs."""
-    for source in inputs:
-        if source == STDIN or options.per_of(source) is Per.file:
-            yield Shard(source, options)
-            continue
-        with open(source, "rb") as file:
-            start, number = 0, 1
-            while block := file.readlines(shard_bytes):
-                yield Shard(source, options, start, file.tell(), number)
-                start, number = file.tell(), number + len(block)
+    """Shards of about equal size, which together are the whole input in order.
+
+    Files of lines are cut behind lines (behind blank ones, if paragraphs are wanted) where they
+    are plain local files. All others are shards as a whole, small ones several together.
+
+    Raises
+    ------
+    FileNotFoundError, ImportError, NotImplementedError
+        As `list_sources`, before the first shard.
+    """
+    options = options or Options()
+    together: list[Source] = []
+    n_bytes = 0
+    for source in list_sources(inputs, options):
+        size = source.n_bytes
+        if together and (size is None or n_bytes + size > shard_bytes):
+            yield _whole(together, options)
+            together, n_bytes = [], 0
+        if size is not None and size <= shard_bytes:
+            together.append(source)
+            n_bytes += size
+        else:
+            yield from _shards(source, options, shard_bytes)
+    if together:
+        yield _whole(together, options)
+
+
+def _whole(sources: list[Source], options: Options) -> Shard:
+    names, sizes = zip(*sources, strict=True)
+    return Shard(names, options, None if None in sizes else sum(sizes))
+
+
+def _shards(source: Source, options: Options, shard_bytes: int) -> Iterator[Shard]:
+    if not _can_be_cut(source.name, options):
+        yield _whole([source], options)
+        return
+    is_paragraphs = options.per_of(source.name) is Per.paragraph
+    place = AFTER_BLANK_LINE if is_paragraphs else AFTER_LINE
+    for cut in cut_file(Path(source.name), shard_bytes, place):
+        yield Shard((source.name,), options, cut.stop - cut.start, cut)
+
+
+def _can_be_cut(name: str, options: Options) -> bool:
+    """Whether it is a plain local file of lines that can be read one by one."""
+    if not is_local(name) or name.lower().endswith(COMPRESSED) or not options.is_lines(name):
+        return False
+    with Path(name).open("rb") as file:
+        return wide_encoding(file.read(MARK_BYTES), options) is None

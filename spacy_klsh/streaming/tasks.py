@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
+
+from spacy.language import Language
 
 from .options import STDIN, Options
 from .sources import Shard, plan
 from .texts import Reject, Text
 
 TASK_BYTES = 2**18
-TASK_SHARDS = 1000
+TASK_TEXTS = 1000
 
 
 class Readable(Protocol):
     """A piece of the input that a worker process or machine reads by itself."""
 
-    def read(self) -> Iterator[Text | Reject]:
+    def read(self, nlp: Language | None = None) -> Iterator[Text | Reject]:
         """Its texts, in order."""
 
 
@@ -28,28 +29,30 @@ class Given:
 
     texts: tuple[Text | Reject, ...]
 
-    def read(self) -> Iterator[Text | Reject]:
+    def read(self, nlp: Language | None = None) -> Iterator[Text | Reject]:
         """The texts."""
         return iter(self.texts)
 
 
 @dataclass(frozen=True)
 class Task:
-    """Pieces of the input to be annotated to one part.
+    """A piece of the input, to be annotated to one part.
 
-    `place` says where the input goes on behind them, if it has no end; `size` is their
-    length in bytes of the input, for the progress.
+    Parameters
+    ----------
+    number : int
+        The first one is 0.
+    piece : Readable
+    n_bytes : int
+        Its length, for the progress.
+    place : JSON, optional
+        Where an input that has no end goes on behind it.
     """
 
     number: int
-    pieces: tuple[Readable, ...]
-    size: int
+    piece: Readable
+    n_bytes: int
     place: Any = None
-
-    def read(self) -> Iterator[Text | Reject]:
-        """The texts of all pieces."""
-        for piece in self.pieces:
-            yield from piece.read()
 
 
 def tasks(inputs: Iterable[str], options: Options) -> Iterator[Task]:
@@ -58,47 +61,26 @@ def tasks(inputs: Iterable[str], options: Options) -> Iterator[Task]:
     Standard input and large files that cannot be cut, such as compressed ones, are read here,
     and their texts come with the tasks.
     """
-    groups = _grouped(plan(inputs, options, shard_bytes=TASK_BYTES))
-    for number, (pieces, size) in enumerate(groups):
-        yield Task(number, pieces, size)
+    for number, (piece, n_bytes) in enumerate(_pieces(inputs, options)):
+        yield Task(number, piece, n_bytes)
 
 
-def _grouped(shards: Iterable[Shard]) -> Iterator[tuple[tuple[Readable, ...], int]]:
-    group: list[Shard] = []
-    size = 0
-    for shard in shards:
-        n_bytes = size_of(shard)
-        if shard.source == STDIN or (shard.stop is None and n_bytes > TASK_BYTES):
-            if group:
-                yield tuple(group), size
-            group, size = [], 0
-            yield from _given(shard.read())
-            continue
-        if group and (size + n_bytes > TASK_BYTES or len(group) == TASK_SHARDS):
-            yield tuple(group), size
-            group, size = [], 0
-        group.append(shard)
-        size += n_bytes
-    if group:
-        yield tuple(group), size
+def _pieces(inputs: Iterable[str], options: Options) -> Iterator[tuple[Readable, int]]:
+    for shard in plan(inputs, options, shard_bytes=TASK_BYTES):
+        if shard.sources == (STDIN,) or (shard.cut is None and (shard.n_bytes or 0) > TASK_BYTES):
+            yield from _given(shard)
+        else:
+            yield shard, shard.n_bytes or 0
 
 
-def _given(texts: Iterable[Text | Reject]) -> Iterator[tuple[tuple[Readable, ...], int]]:
+def _given(shard: Shard) -> Iterator[tuple[Readable, int]]:
     block: list[Text | Reject] = []
     size = 0
-    for text in texts:
+    for text in shard.read():
         block.append(text)
         size += len(text.text or "")
-        if size >= TASK_BYTES or len(block) == TASK_SHARDS:
-            yield (Given(tuple(block)),), size
+        if size >= TASK_BYTES or len(block) == TASK_TEXTS:
+            yield Given(tuple(block)), size
             block, size = [], 0
     if block:
-        yield (Given(tuple(block)),), size
-
-
-def size_of(shard: Shard) -> int:
-    """Bytes of the piece; those of a task where nobody knows, as behind a URL."""
-    if shard.stop is not None:
-        return shard.stop - shard.start
-    path = Path(shard.source)
-    return path.stat().st_size if path.is_file() else TASK_BYTES
+        yield Given(tuple(block)), size

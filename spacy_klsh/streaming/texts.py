@@ -18,14 +18,14 @@ class Text(NamedTuple):
     id: str
     text: str
     place: str
-    fields: Mapping[str, Any] = {}  # noqa: RUF012 (never changed; a mappingproxy cannot be pickled)
+    fields: Mapping[str, Any] = {}
     doc: bytes | None = None
 
 
 class Reject(NamedTuple):
-    """A part of the input that cannot be read: its place, what is wrong, and itself.
+    r"""A part of the input that cannot be read: its place, what is wrong, and itself.
 
-    `text` shows wrong bytes as ``\\xe9``; it is None if there is nothing to show.
+    `text` shows wrong bytes as ``\xe9``; it is None if there is nothing to show.
     """
 
     place: str
@@ -34,5 +34,5 @@ class Reject(NamedTuple):
 
 
 def shown(raw: bytes, encoding: str = "utf-8") -> str:
-    """The bytes as text; those that are none as ``\\xe9``."""
+    r"""The bytes as text; those that are none as ``\xe9``."""
     return raw.decode(encoding, "backslashreplace")

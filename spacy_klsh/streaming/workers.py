@@ -31,7 +31,7 @@ class WorkerError(RuntimeError):
 
 def part_path(folder: Path, job: Job, task: Task) -> Path:
     """Where the part of `task` is: its name tells apart what other runs might leave behind."""
-    key = hashlib.sha256(repr((job, task.pieces)).encode(errors="surrogatepass")).hexdigest()
+    key = hashlib.sha256(repr((job, task.piece)).encode(errors="surrogatepass")).hexdigest()
     return folder / f"{task.number:09d}-{key[:16]}.part"
 
 
@@ -149,7 +149,7 @@ class Crew:
             return
         self.deaths[task.number] += 1
         if self.deaths[task.number] >= MAX_DEATHS:
-            first = next((text.place for text in task.read()), "nothing")
+            first = next((text.place for text in task.piece.read()), "nothing")
             raise WorkerError(
                 f"{MAX_DEATHS} worker processes died (exit code {worker.process.exitcode}) of the "
                 f"texts from {first} on; is there memory enough? Take those texts out, or less "

@@ -1,163 +1,123 @@
-import bz2
-import gzip
-import io
-import lzma
-import sys
+import pickle
+import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from spacy_klsh.streaming.sources import Per, read_texts
+from spacy_klsh.streaming.sources import Format, Options, Per, Text, plan
 
-BOM = b"\xef\xbb\xbf"
-LOREM = b"".join(b"line %d of a longer file\n" % i for i in range(2000))
-
-
-@pytest.fixture
-def read(tmp_path, monkeypatch):
-    """Texts of one file with the given bytes, as (id, text)."""
-    monkeypatch.chdir(tmp_path)
-
-    def read(content, per=None, *, name="a.txt"):
-        (tmp_path / name).write_bytes(content)
-        return [tuple(text) for text in read_texts([name], per)]
-
-    return read
-
-
-@pytest.fixture
-def stdin(monkeypatch):
-    def stdin(content):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-
-    return stdin
+LINES = st.lists(
+    st.tuples(
+        st.sampled_from(
+            [b"", b" ", b"\t", b"a", "é b".encode(), b"\xe9", b'{"text": "x"}', b"1\t2"]
+        ),
+        st.sampled_from([b"\n", b"\n", b"\r\n", b"\r", b"\n\n"]),
+    ),
+    max_size=20,
+).map(lambda pairs: b"".join(line + end for line, end in pairs))
+OPTIONS = [
+    Options(per=Per.line),
+    Options(per=Per.paragraph),
+    Options(format=Format.jsonl),
+    Options(format=Format.tsv, quoted=False),
+    Options(format=Format.tsv, quoted=False, text_field="1"),
+    Options(format=Format.csv),
+    Options(),
+]
 
 
-def test_lines(read):
-    found = read(b" one \ntwo\n\n  \nfive", Per.line)
-    assert found == [("a.txt:1", " one "), ("a.txt:2", "two"), ("a.txt:5", "five")]
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return tmp_path_factory.mktemp("cut") / "a.txt"
 
 
-def test_paragraphs(read):
-    found = read(b"\n\none\n two \n \nsix\n\n\n\nten\n", Per.paragraph)
-    assert found == [("a.txt:3", "one\n two "), ("a.txt:6", "six"), ("a.txt:10", "ten")]
+def items(shards):
+    return [item for shard in shards for item in shard.read()]
 
 
-def test_a_file_as_a_whole_keeps_every_character(read):
-    content = "\n één\r\n\r\ntwo\rthree \u2028 \x85 🧬\n\n"
-    assert read(content.encode(), Per.file) == [("a.txt", content)]
+@pytest.mark.parametrize("options", OPTIONS)
+@settings(max_examples=60, deadline=None)
+@given(content=LINES, n_bytes=st.integers(1, 60), last=st.sampled_from([b"", b"end", b"\r"]))
+def test_how_the_input_is_cut_changes_nothing(path, options, content, n_bytes, last):
+    path.write_bytes(content + last)
+    shards = list(plan([str(path)], options, shard_bytes=n_bytes))
+    assert items(shards) == items(plan([str(path)], options))
+    assert sum(shard.n_bytes for shard in shards) == len(content + last)
+    assert pickle.loads(pickle.dumps(shards)) == shards
 
 
-@pytest.mark.parametrize("per", Per)
-@pytest.mark.parametrize("content", [b"", BOM, b"\n", b" \n\t\r\n\r \xc2\xa0"])
-def test_nothing_but_white_space_is_no_text(read, per, content):
-    assert read(content, per) == []
+def naive_texts(content, per):
+    """Place and text of lines or paragraphs: regular expressions on the whole text."""
+    line = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|$)")
+    lines = [found for found in line.findall(content) if found]
+    if per is Per.line:
+        numbered = [(i, line) for i, line in enumerate(lines, 1) if line.strip()]
+    else:
+        marks = "".join("x" if line.strip() else " " for line in lines)
+        spans = [found.span() for found in re.finditer("x+", marks)]
+        numbered = [(start + 1, "".join(lines[start:end])) for start, end in spans]
+    return [(f"p:{i}", text.rstrip("\r\n")) for i, text in numbered]
 
 
-@pytest.mark.parametrize("per", Per)
-def test_a_byte_order_mark_is_no_part_of_the_text(read, per):
-    ((_, text),) = read(BOM + b"one", per)
-    assert text == "one"
+@pytest.mark.parametrize("per", [Per.line, Per.paragraph])
+@settings(max_examples=60, deadline=None)
+@given(content=st.text("ab \t\r\n\xa0\x85\u2028é", max_size=60), n_bytes=st.integers(1, 60))
+def test_texts_are_those_of_the_naive_reader(path, per, content, n_bytes):
+    path.write_bytes(content.encode())
+    found = items(plan([str(path)], Options(per=per), shard_bytes=n_bytes))
+    expected = naive_texts(content, per)
+    assert [(text.id.replace(str(path), "p"), text.text) for text in found] == expected
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
-def test_line_ends_of_every_system(read, end):
-    content = end.join(["one", "two", "", "four"]).encode()
-    assert [text for _, text in read(content, Per.line)] == ["one", "two", "four"]
-    assert read(content, Per.paragraph) == [("a.txt:1", f"one{end}two"), ("a.txt:4", "four")]
+def test_pieces_are_about_equal_and_end_at_lines(path):
+    lines = [f"line {i}" for i in range(5000)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    shards = list(plan([str(path)], Options(per=Per.line), shard_bytes=1000))
+    sizes = [shard.n_bytes for shard in shards]
+    assert all(980 < size <= 1000 for size in sizes[:-1])
+    assert [text.text for text in items(shards)] == lines
+    first = next(shards[3].read())
+    assert first.place == shards[3].source == f"{path}:{shards[3].cut.first_line}"
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"], ids=["LF", "CRLF", "CR"])
-def test_line_numbers_are_right_in_a_long_file(read, end):
-    found = read(LOREM.replace(b"\n", end), Per.line)
-    assert found == [(f"a.txt:{i + 1}", f"line {i} of a longer file") for i in range(2000)]
+def test_paragraphs_longer_than_a_piece_stay_whole(path):
+    paragraph = "\r\n".join(["word " * 20] * 30)
+    path.write_bytes(f"{paragraph}\r\n \r\n{paragraph}\r\n\r\nend".encode())
+    shards = list(plan([str(path)], Options(per=Per.paragraph), shard_bytes=50))
+    assert [text.text for text in items(shards)] == [paragraph, paragraph, "end"]
+    assert len(shards) > 1
 
 
-@pytest.mark.parametrize("odd", ["\u2028", "\x85", "\x0b", "\x0c", "\x1c", "\u2029"])
-def test_only_line_ends_end_lines(read, odd):
-    assert read(f"a{odd}b\nc".encode(), Per.line) == [("a.txt:1", f"a{odd}b"), ("a.txt:2", "c")]
+def test_small_files_share_a_shard(tmp_path):
+    for i in range(10):
+        (tmp_path / f"{i}.txt").write_bytes(b"x" * 100)
+    (tmp_path / "5.txt").write_bytes(b"y" * 900)
+    shards = list(plan([str(tmp_path)], shard_bytes=300))
+    assert [len(shard.sources) for shard in shards] == [3, 2, 1, 3, 1]
+    assert [shard.n_bytes for shard in shards] == [300, 200, 900, 300, 100]
+    assert [text.text[0] for text in items(shards)] == [*"xxxxxyxxxx"]
+    assert shards[0].source == f"{tmp_path / '0.txt'} and 2 more"
 
 
-@pytest.mark.parametrize("per", Per)
-def test_the_last_line_needs_no_end(read, per):
-    ((_, with_end),) = read(b"one\n", per)
-    ((_, without),) = read(b"one", per)
-    assert with_end.rstrip("\n") == without == "one"
-
-
-def test_files_come_in_order_and_whole_by_default(tmp_path):
-    for name in "cab":
-        (tmp_path / name).write_text(f"{name}\n{name}\n", encoding="utf-8")
-    paths = [str(tmp_path / name) for name in "cab"]
-    found = [tuple(text) for text in read_texts(paths)]
-    assert found == [(path, f"{name}\n{name}\n") for path, name in zip(paths, "cab", strict=True)]
-
-
-@pytest.mark.parametrize("per", Per)
-def test_files_of_one_name_in_two_folders_are_told_apart(tmp_path, monkeypatch, per):
-    monkeypatch.chdir(tmp_path)
-    paths = [f"{folder}/a.txt" for folder in ("x", "y")]
-    for path in paths:
-        (tmp_path / path).parent.mkdir()
-        (tmp_path / path).write_bytes(b"one")
-    ids = [text.id for text in read_texts(paths, per)]
-    assert ids == (paths if per is Per.file else [f"{path}:1" for path in paths])
-
-
-@pytest.mark.parametrize(
-    ("suffix", "compress"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)]
-)
-def test_compressed_files(read, suffix, compress):
-    found = read(compress(BOM + b"one\r\n\r\nthree"), Per.line, name=f"a.txt.{suffix}")
-    assert found == [(f"a.txt.{suffix}:1", "one"), (f"a.txt.{suffix}:3", "three")]
-
-
-@pytest.mark.parametrize("name", ["a.gz", "a.bz2", "a.xz"])
-def test_what_only_looks_compressed_is_refused_by_name(read, name):
-    with pytest.raises(ValueError, match=rf"{name} cannot be read to its end"):
-        read(b"plain text", name=name)
+def test_standard_input_is_a_shard_of_unknown_size(tmp_path, stdin):
+    (tmp_path / "a.txt").write_bytes(b"a")
+    stdin(b'{"text": "b"}\n')
+    shards = list(plan([str(tmp_path / "a.txt"), "-"], Options(format=Format.jsonl)))
+    assert [shard.n_bytes for shard in shards] == [1, None]
+    assert items(shards[1:]) == [Text("-:1", "b", "-:1")]
 
 
 @pytest.mark.parametrize(
-    "content",
-    [gzip.compress(LOREM)[:100], gzip.compress(LOREM)[:50] + bytes(100)],
-    ids=["cut off", "damaged"],
+    "options", [Options(), Options(format=Format.csv), Options(encoding="utf-16")]
 )
-def test_damaged_archives_are_refused_by_name(read, content):
-    with pytest.raises(ValueError, match=r"a\.gz cannot be read to its end .* copy it again"):
-        read(content, Per.line, name="a.gz")
+def test_what_cannot_be_cut_is_a_shard_as_a_whole(path, options):
+    path.write_bytes("a\n".encode("utf-16") * 100)
+    (shard,) = plan([str(path)], options, shard_bytes=10)
+    assert shard.cut is None
 
 
-def test_standard_input_comes_line_by_line(stdin):
-    stdin(BOM + b"one\r\ntwo\n\nfour")
-    found = [tuple(text) for text in read_texts(["-"])]
-    assert found == [("-:1", "one"), ("-:2", "two"), ("-:4", "four")]
-
-
-def test_standard_input_as_a_whole(stdin):
-    stdin("één\n\ntwo".encode())
-    assert [tuple(text) for text in read_texts(["-"], Per.file)] == [("-", "één\n\ntwo")]
-
-
-@pytest.mark.parametrize("per", Per)
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
-def test_another_encoding_is_refused_by_name(read, per, encoding):
-    with pytest.raises(ValueError, match=r"a\.txt is no UTF-8 .*iconv"):
-        read("één\n".encode(encoding), per)
-
-
-def test_lines_before_a_wrong_byte_come_first(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_bytes(LOREM + b"\xe9")
-    texts = read_texts([str(path)], Per.line)
-    assert next(texts).text == "line 0 of a longer file"
-    with pytest.raises(ValueError, match=r"a\.txt is no UTF-8"):
-        list(texts)
-
-
-def test_a_file_is_opened_when_its_turn_comes(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"one")
-    texts = read_texts([str(path), str(tmp_path / "missing.txt")])
-    assert next(texts).text == "one"
-    with pytest.raises(FileNotFoundError, match=r"missing\.txt"):
-        next(texts)
+def test_missing_files_are_an_error_before_the_first_shard(path):
+    path.write_bytes(b"a")
+    with pytest.raises(FileNotFoundError, match=r"no such file: no\.txt"):
+        next(plan([str(path), "no.txt"]))

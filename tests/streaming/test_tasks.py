@@ -1,11 +1,12 @@
 import io
 import sys
+from pathlib import Path
 
 import pytest
 
 from spacy_klsh.streaming import tasks as module
 from spacy_klsh.streaming.sources import Options, Per
-from spacy_klsh.streaming.tasks import Given, size_of, tasks
+from spacy_klsh.streaming.tasks import Given, tasks
 
 LINES = Options(per=Per.line)
 
@@ -26,7 +27,7 @@ def file(tmp_path):
 
 
 def texts(found):
-    return [text.text for task in found for text in task.read()]
+    return [text.text for task in found for text in task.piece.read()]
 
 
 def test_a_large_file_is_cut_and_small_ones_go_together(file):
@@ -37,20 +38,8 @@ def test_a_large_file_is_cut_and_small_ones_go_together(file):
         *(f"line {i} of large" for i in range(20)),
         *(f"line 0 of small{i}" for i in range(12)),
     ]
-    assert len({piece.source for piece in found[-2].pieces}) > 3
-    assert 4 < len(found) < 10
-    assert sum(task.size for task in found) == sum(map(size_of_file, inputs))
-
-
-def size_of_file(path):
-    with open(path, "rb") as file:
-        return len(file.read())
-
-
-def test_tasks_of_many_empty_files_have_a_limit(file, monkeypatch):
-    monkeypatch.setattr(module, "TASK_SHARDS", 3)
-    found = list(tasks([file(f"{i}", 0) for i in range(7)], Options(per=Per.file)))
-    assert [len(task.pieces) for task in found] == [3, 3, 1]
+    assert 4 < len(found) < 12
+    assert sum(task.n_bytes for task in found) == sum(Path(path).stat().st_size for path in inputs)
 
 
 def test_standard_input_is_read_once_and_comes_with_its_tasks(file, monkeypatch):
@@ -58,7 +47,7 @@ def test_standard_input_is_read_once_and_comes_with_its_tasks(file, monkeypatch)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     found = list(tasks([file("a", 1), "-", file("b", 1)], LINES))
     assert texts(found) == ["line 0 of a", *(f"line {i}" for i in range(30)), "line 0 of b"]
-    assert all(isinstance(task.pieces[0], Given) for task in found[1:-1])
+    assert all(isinstance(task.piece, Given) for task in found[1:-1])
     assert texts(found)[1:3] == ["line 0", "line 1"]
 
 
@@ -66,9 +55,4 @@ def test_a_large_file_that_cannot_be_cut_is_read_here_piece_by_piece(tmp_path):
     path = tmp_path / "whole.txt"
     path.write_text("x" * 101)
     (task,) = tasks([str(path)], Options(per=Per.file))
-    assert isinstance(task.pieces[0], Given) and texts([task]) == ["x" * 101]
-
-
-def test_nobody_knows_the_size_of_what_is_elsewhere():
-    shard = module.Shard("s3://bucket/a.txt", LINES)
-    assert size_of(shard) == module.TASK_BYTES
+    assert isinstance(task.piece, Given) and texts([task]) == ["x" * 101]

@@ -19,7 +19,7 @@ class FakeJob:
     marks: str | None = None
 
     def write(self, task, file):
-        write_part(file, map(self._result, task.read()))
+        write_part(file, map(self._result, task.piece.read()))
 
     def _result(self, text):
         if isinstance(text, Reject):

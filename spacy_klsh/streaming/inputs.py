@@ -1,0 +1,119 @@
+"""From what the user names, files, directories, globs and URLs, to a list of sources."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterable
+from glob import glob, has_magic
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from smart_open.transport import get_transport
+
+from ..corpora.documents import visible_files
+from .options import STDIN, SUFFIXES, Format, Options, bare_suffix
+
+logger = logging.getLogger(__name__)
+
+
+class Source(NamedTuple):
+    """A path, a URL or ``-``, and its bytes as stored; None where they are not known."""
+
+    name: str
+    n_bytes: int | None
+
+
+def is_local(source: str) -> bool:
+    """Whether it is a path."""
+    return source != STDIN and "://" not in source
+
+
+def list_sources(inputs: Iterable[str], options: Options) -> list[Source]:
+    """All sources in order, each of them once.
+
+    A directory stands for the visible files in it, and in its directories, that have a suffix of
+    ours, or of the format asked for; a glob for the files that it finds. Both are sorted. In
+    directories a text with an ``.ann`` file beside it is a document of brat.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file, or a directory or glob yields none.
+    ImportError, NotImplementedError
+        If a URL or a way of packing needs another package, or is not known.
+    """
+    names = list(dict.fromkeys(name for given in inputs for name in _expanded(given, options)))
+    missing = [name for name in names if is_local(name) and not _files(name, options)]
+    if missing:
+        raise FileNotFoundError(f"no such file: {', '.join(missing)}")
+    for name in names:
+        _check_support(name)
+    return [Source(name, _n_bytes(name, options)) for name in names]
+
+
+def _expanded(given: str, options: Options) -> Iterable[str]:
+    if not is_local(given):
+        return [given]
+    if Path(given).is_dir():
+        return _in_directory(Path(given), options)
+    if has_magic(given) and not Path(given).exists():
+        found = sorted(name for name in glob(given, recursive=True) if Path(name).is_file())
+        if not found:
+            raise FileNotFoundError(f"no file fits {given!r}; check the pattern.")
+        return (_annotations(Path(name), options) for name in found)
+    return [_annotations(Path(given), options) if options.format is Format.brat else given]
+
+
+def _in_directory(directory: Path, options: Options) -> list[str]:
+    files = visible_files(directory)
+    suffixes = [suffix for suffix, format in SUFFIXES.items() if options.format in (None, format)]
+    if options.format is Format.brat:
+        suffixes.append(".txt")
+    annotated = set()
+    if options.format is None:
+        annotated = {file.with_suffix(".txt") for file in files if file.suffix == ".ann"}
+    found = [file for file in files if bare_suffix(file.name) in suffixes]
+    if not found:
+        raise FileNotFoundError(
+            f"the directory {directory} holds no file that ends in {', '.join(suffixes)}; give the "
+            "files that do, or a glob."
+        )
+    if len(found) < len(files):
+        first = next(file for file in files if file not in found)
+        logger.warning(
+            "%s: %d files end in none of %s and are left out; the first is %s",
+            *(directory, len(files) - len(found), ", ".join(suffixes), first),
+        )
+    return [_annotations(file, options) for file in found if file not in annotated]
+
+
+def _annotations(path: Path, options: Options) -> str:
+    """The path, of a document of brat that of its ``.ann`` file."""
+    return str(path.with_suffix(".ann") if options.format is Format.brat else path)
+
+
+def _files(name: str, options: Options) -> list[Path]:
+    """The file called `name`, and the text that it annotates, as far as they are there."""
+    path = Path(name)
+    is_brat = options.format_of(name) is Format.brat
+    return [file for file in (path, path.with_suffix(".txt"))[: 1 + is_brat] if file.is_file()]
+
+
+def _n_bytes(name: str, options: Options) -> int | None:
+    if not is_local(name):
+        return None
+    return sum(file.stat().st_size for file in _files(name, options))
+
+
+def _check_support(name: str) -> None:
+    if "://" in name:
+        get_transport(name.partition("://")[0])
+    if not name.lower().endswith(".zst"):
+        return
+    if sys.version_info < (3, 14) and find_spec("backports.zstd") is None:
+        raise ModuleNotFoundError(
+            f"{name} is packed by zstd, which Python knows from 3.14 on; unpack it, or "
+            "`python -m pip install spacy-klsh[zst]`."
+        )
