@@ -58,6 +58,10 @@ def annotate(
         bool, typer.Option(help="Quotation marks enclose cells of CSV and TSV, or mean nothing.")
     ] = True,
     batch_size: Annotated[int, typer.Option(min=1, help="Documents in one batch.")] = 128,
+    task_bytes: Annotated[
+        int,
+        typer.Option(min=1, help="Input between two checkpoints: what a worker does at a time."),
+    ] = 2**18,
     n_process: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
     engine: Annotated[
         EngineName, typer.Option(help="dask: on a cluster (needs the extra `dask`).")
@@ -84,6 +88,7 @@ def annotate(
         stop("--resume and --overwrite are about an output file; name it with -o.")
     if resume and overwrite:
         stop("--resume goes on and --overwrite starts anew; choose one of them.")
+    from ..streaming.checkpoint import Finished
     from ..streaming.engine import Settings
     from ..streaming.runs import Order, carry_out
     from ..streaming.workers import WorkerError
@@ -99,6 +104,7 @@ def annotate(
             output=output,
             resume=resume,
             overwrite=overwrite,
+            task_bytes=task_bytes,
         )
         with displayed(Show.none if quiet else progress) as pace.display:
             carry_out(order, pace, stream=sys.stdout.buffer, tell=_tell)
@@ -107,6 +113,9 @@ def annotate(
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:  # whoever reads standard output has enough
         raise
+    except Finished as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(0) from None
     except (ValueError, OSError, ImportError, NotImplementedError, WorkerError) as error:
         kept = _kept(output) if getattr(error, "errno", None) in FULL else ""
         stop(f"{error} {kept}".rstrip())

@@ -152,7 +152,7 @@ def opened(
         if path.exists() and not (begun or overwrite):
             if resume and path == output:
                 shutil.rmtree(folder, ignore_errors=True)  # what its end was cut short in
-                raise Finished(f"{output} is there, and no run for it is unfinished.")
+                raise Finished(f"{output} is finished: there is nothing to resume.")
             raise FileExistsError(
                 f"{path} exists; choose another output, or replace it with --overwrite."
             )

@@ -87,12 +87,16 @@ def _block(
     nlp: Language, component: RelationExtractor, texts: Iterator[Text | Reject], settings: Settings
 ) -> Iterator[Annotated | Reject]:
     unread: list[Reject] = []
-    pairs = ((text.doc or text.text, text) for text in _readable(texts, unread))
-    for doc, text in isolated(nlp, pairs, batch_size=settings.batch_size):
+    told = 0
+    pairs = (
+        (text.doc or text.text, (text, len(unread)))  # those before it
+        for text in _readable(texts, unread)
+    )
+    for doc, (text, n_before) in isolated(nlp, pairs, batch_size=settings.batch_size):
+        yield from unread[told:n_before]
+        told = n_before
         yield _result(component, doc, text)
-        while unread:
-            yield unread.pop(0)
-    yield from unread
+    yield from unread[told:]
 
 
 def _readable(texts: Iterator[Text | Reject], unread: list[Reject]) -> Iterator[Text]:

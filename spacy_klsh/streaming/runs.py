@@ -22,7 +22,7 @@ from .options import COMPRESSED, Options
 from .parts import copy_bytes, to_line
 from .progress import Pace
 from .sources import plan
-from .tasks import Task, tasks
+from .tasks import TASK_BYTES, Task, tasks
 from .texts import Reject
 from .workers import Engine, in_this_process
 
@@ -46,6 +46,8 @@ class Order:
         None: a stream.
     resume, overwrite : bool
         See `spacy_klsh.streaming.checkpoint.opened`.
+    task_bytes : int
+        Input between two checkpoints, and what a worker does at a time.
     """
 
     model: str
@@ -56,15 +58,22 @@ class Order:
     output: Path | None = None
     resume: bool = False
     overwrite: bool = False
+    task_bytes: int = TASK_BYTES
+
+    @property
+    def tasks(self) -> Iterator[Task]:
+        """What there is to do."""
+        return tasks(self.inputs, self.reading, self.task_bytes)
 
 
-def about(job: Job, sources: Sequence[Source], reading: Options) -> dict[str, Any]:
+def about(order: Order, job: Job, sources: Sequence[Source]) -> dict[str, Any]:
     """What the answers of a run depend on, to be found unchanged when it is resumed."""
     return {
         "software": {name: version(name) for name in ("spacy", "numpy", "numba")}
         | {"spacy-klsh": __version__, "python": sys.version.split()[0]},
         "model": {"SHA-256": job.sha256},
-        "options": {"settings": repr(job.settings), "reading": repr(reading)},
+        "options": {"settings": repr(job.settings), "reading": repr(order.reading)}
+        | {"task_bytes": order.task_bytes},
         "inputs": {source.name: [source.n_bytes, _time(source.name)] for source in sources},
     }
 
@@ -104,7 +113,7 @@ def carry_out(order: Order, pace: Pace, *, stream: BinaryIO, tell: Tell) -> None
 def _into_journal(order: Order, output: Path, job: Job, pace: Pace) -> None:
     modes = {"resume": order.resume, "overwrite": order.overwrite}
     sources = list_sources(order.inputs, order.reading)
-    with opened(output, about(job, sources, order.reading), **modes) as journal:
+    with opened(output, about(order, job, sources), **modes) as journal:
         pace.skip(journal.state.counts)
         if not journal.state.complete:
             done = journal.state.tasks
@@ -115,7 +124,7 @@ def _into_journal(order: Order, output: Path, job: Job, pace: Pace) -> None:
 
 
 def _rest(order: Order, done: int, pace: Pace) -> Iterator[Task]:
-    for task in tasks(order.inputs, order.reading):
+    for task in order.tasks:
         if task.number < done:
             pace.skip(pace.counts, task.n_bytes)
         else:
@@ -125,9 +134,8 @@ def _rest(order: Order, done: int, pace: Pace) -> Iterator[Task]:
 def _into_stream(order: Order, job: Job, pace: Pace, stream: BinaryIO, tell: Tell) -> None:
     """Records of all parts to `stream`; what workers need on disk is temporary."""
     counts = Counts()
-    every = tasks(order.inputs, order.reading)
     with TemporaryDirectory(prefix="spacy-klsh-") as folder:
-        for task, part in order.engine(job, every, Path(folder)):
+        for task, part in order.engine(job, order.tasks, Path(folder)):
             with part.path.open("rb") as file:
                 copy_bytes(file, stream, part.records)
                 stream.flush()

@@ -55,31 +55,34 @@ class Task:
     place: Any = None
 
 
-def tasks(inputs: Iterable[str], options: Options) -> Iterator[Task]:
-    """The tasks of all inputs: pieces of about 256 kB, small files together.
+def tasks(inputs: Iterable[str], options: Options, n_bytes: int = TASK_BYTES) -> Iterator[Task]:
+    """The tasks of all inputs: pieces of about `n_bytes`, small files together.
 
     Standard input and large files that cannot be cut, such as compressed ones, are read here,
     and their texts come with the tasks.
     """
-    for number, (piece, n_bytes) in enumerate(_pieces(inputs, options)):
-        yield Task(number, piece, n_bytes)
+    for number, (piece, length) in enumerate(_pieces(inputs, options, n_bytes)):
+        yield Task(number, piece, length)
 
 
-def _pieces(inputs: Iterable[str], options: Options) -> Iterator[tuple[Readable, int]]:
-    for shard in plan(inputs, options, shard_bytes=TASK_BYTES):
-        if shard.sources == (STDIN,) or (shard.cut is None and (shard.n_bytes or 0) > TASK_BYTES):
-            yield from _given(shard)
+def _pieces(
+    inputs: Iterable[str], options: Options, n_bytes: int
+) -> Iterator[tuple[Readable, int]]:
+    for shard in plan(inputs, options, shard_bytes=n_bytes):
+        length = shard.n_bytes or 0
+        if shard.sources == (STDIN,) or (shard.cut is None and length > n_bytes):
+            yield from _given(shard, n_bytes)
         else:
-            yield shard, shard.n_bytes or 0
+            yield shard, length
 
 
-def _given(shard: Shard) -> Iterator[tuple[Readable, int]]:
+def _given(shard: Shard, n_bytes: int) -> Iterator[tuple[Readable, int]]:
     block: list[Text | Reject] = []
     size = 0
     for text in shard.read():
         block.append(text)
         size += len(text.text or "")
-        if size >= TASK_BYTES or len(block) == TASK_TEXTS:
+        if size >= n_bytes or len(block) == TASK_TEXTS:
             yield Given(tuple(block)), size
             block, size = [], 0
     if block:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -162,7 +164,8 @@ class Crew:
         ours, theirs = context.Pipe()
         arguments = (self.job, self.folder, theirs)
         process = context.Process(target=_work, args=arguments, daemon=True)
-        process.start()
+        with _deaf():
+            process.start()
         theirs.close()
         return Worker(process, ours)
 
@@ -174,9 +177,22 @@ class Crew:
             worker.process.join()
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes started meanwhile never hear Ctrl-C, which reaches all; this one does later."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _work(job: Job, folder: Path, line: Connection) -> None:
     """A worker's life: tasks come in on the `line`; None goes out for each, or the error."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where there is no mask to inherit
     Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:

@@ -164,7 +164,7 @@ def test_nothing_is_overwritten_unasked(tmp_path, expected):
     run(output)
     with pytest.raises(FileExistsError, match=r"out\.jsonl exists; .*--overwrite"):
         run(output)
-    with pytest.raises(Finished, match="is there, and no run for it is unfinished"):
+    with pytest.raises(Finished, match="is finished: there is nothing to resume"):
         run(output, resume=True)
     assert contents(tmp_path) == expected
     run(output, overwrite=True)

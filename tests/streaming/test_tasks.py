@@ -4,16 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from spacy_klsh.streaming import tasks as module
 from spacy_klsh.streaming.sources import Options, Per
 from spacy_klsh.streaming.tasks import Given, tasks
 
 LINES = Options(per=Per.line)
-
-
-@pytest.fixture(autouse=True)
-def small_tasks(monkeypatch):
-    monkeypatch.setattr(module, "TASK_BYTES", 100)
 
 
 @pytest.fixture
@@ -32,7 +26,7 @@ def texts(found):
 
 def test_a_large_file_is_cut_and_small_ones_go_together(file):
     inputs = [file("large", 20), *(file(f"small{i}", 1) for i in range(12))]
-    found = list(tasks(inputs, LINES))
+    found = list(tasks(inputs, LINES, 100))
     assert [task.number for task in found] == list(range(len(found)))
     assert texts(found) == [
         *(f"line {i} of large" for i in range(20)),
@@ -45,7 +39,7 @@ def test_a_large_file_is_cut_and_small_ones_go_together(file):
 def test_standard_input_is_read_once_and_comes_with_its_tasks(file, monkeypatch):
     content = b"".join(b"line %d\n" % i for i in range(30))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-    found = list(tasks([file("a", 1), "-", file("b", 1)], LINES))
+    found = list(tasks([file("a", 1), "-", file("b", 1)], LINES, 100))
     assert texts(found) == ["line 0 of a", *(f"line {i}" for i in range(30)), "line 0 of b"]
     assert all(isinstance(task.piece, Given) for task in found[1:-1])
     assert texts(found)[1:3] == ["line 0", "line 1"]
@@ -54,5 +48,5 @@ def test_standard_input_is_read_once_and_comes_with_its_tasks(file, monkeypatch)
 def test_a_large_file_that_cannot_be_cut_is_read_here_piece_by_piece(tmp_path):
     path = tmp_path / "whole.txt"
     path.write_text("x" * 101)
-    (task,) = tasks([str(path)], Options(per=Per.file))
+    (task,) = tasks([str(path)], Options(per=Per.file), 100)
     assert isinstance(task.piece, Given) and texts([task]) == ["x" * 101]

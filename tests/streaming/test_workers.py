@@ -9,24 +9,16 @@ from pathlib import Path
 
 import pytest
 
-TESTS = str(Path(__file__).parents[1])
 sys.path.insert(0, str(Path(__file__).parent))  # spawned processes import workshop by its name
 import workshop  # noqa: E402
 from workshop import FakeJob, merged, write_lines  # noqa: E402
 
-from spacy_klsh.streaming import tasks  # noqa: E402
 from spacy_klsh.streaming.workers import (  # noqa: E402
     WorkerError,
     in_processes,
     in_this_process,
     part_path,
 )
-
-
-@pytest.fixture(autouse=True)
-def small_tasks(monkeypatch):
-    monkeypatch.setattr(tasks, "TASK_BYTES", 100)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH")])))
 
 
 @pytest.fixture
@@ -119,12 +111,10 @@ def test_no_more_tasks_are_ahead_than_a_few(folders):
 PARENT = """
 import os, sys, time
 from pathlib import Path
-from spacy_klsh.streaming import tasks
 from spacy_klsh.streaming.workers import Crew
 from workshop import FakeJob, write_lines
 
 if __name__ == "__main__":
-    tasks.TASK_BYTES = 100
     found = write_lines(Path(sys.argv[1]) / "a.txt", ["slow"] * 100)
     crew = Crew(FakeJob(), Path(sys.argv[1]) / "two", 2)
     parts = crew.parts(found)
@@ -137,7 +127,8 @@ if __name__ == "__main__":
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
 def test_workers_end_with_their_parent_however_it_ends(folders):
     (folders / "parent.py").write_text(PARENT)
-    path = os.pathsep.join([str(Path(workshop.__file__).parent), os.environ["PYTHONPATH"]])
+    here = str(Path(workshop.__file__).parent)
+    path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, str(folders / "parent.py"), str(folders)],
         env={**os.environ, "PYTHONPATH": path},

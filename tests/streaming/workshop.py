@@ -45,7 +45,7 @@ class FakeJob:
 
 def write_lines(path, lines):
     path.write_text("".join(line + "\n" for line in lines))
-    return list(tasks([str(path)], Options(per=Per.line)))
+    return list(tasks([str(path)], Options(per=Per.line), 100))
 
 
 def merged(engine, job, found, folder):
