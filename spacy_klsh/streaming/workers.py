@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.resource_tracker import ensure_running
 from pathlib import Path
 from threading import Thread
 
@@ -183,6 +184,7 @@ def _deaf() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
+    ensure_running()  # would end the deafness if it came later
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

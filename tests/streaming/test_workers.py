@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # spawned processes import workshop by its name
-import workshop  # noqa: E402
-from workshop import FakeJob, merged, write_lines  # noqa: E402
+import workshop
+from workshop import FakeJob, merged, write_lines
 
-from spacy_klsh.streaming.workers import (  # noqa: E402
+from spacy_klsh.streaming.workers import (
     WorkerError,
     in_processes,
     in_this_process,
