@@ -168,14 +168,15 @@ def worker_killed(bench: Bench, n_tries: int, name: str, *options: str) -> Row:
 
 
 def workers(pid: int) -> list[int]:
-    """Process ids of the spawned children of a process (on Linux)."""
+    """Process ids of the spawned children of a process (on Linux), none when it has ended."""
     found = []
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        try:
-            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
-                found.append(int(child))
-        except OSError:  # it ended meanwhile
-            continue
+    try:
+        for file in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in file.read_text().split():
+                if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    found.append(int(child))
+    except OSError:  # something ended meanwhile
+        return []
     return found
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..streaming.options import Format, Options, Per
+from ..streaming.outputs import To, find_output
 from ..streaming.progress import Pace, Show, displayed
 from .models import stop
 
@@ -36,8 +37,19 @@ def annotate(
         typer.Argument(help="Files, directories, globs, URLs; - is standard input."),
     ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="JSONL file; default standard output.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File (of brat: folder) to write; default: JSONL to standard output.",
+        ),
     ] = None,
+    to: Annotated[
+        To | None, typer.Option(help="What the output is; default: by its suffix.")
+    ] = None,
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Write why each relation was predicted.")
+    ] = False,
     format: Annotated[
         Format | None, typer.Option(help="What the inputs are; default: by the suffix, else text.")
     ] = None,
@@ -57,6 +69,12 @@ def annotate(
     quotes: Annotated[
         bool, typer.Option(help="Quotation marks enclose cells of CSV and TSV, or mean nothing.")
     ] = True,
+    chunk_chars: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Longer texts are cut at sentence ends; default: what the pipeline takes."
+        ),
+    ] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Documents in one batch.")] = 128,
     task_bytes: Annotated[
         int,
@@ -79,7 +97,7 @@ def annotate(
         bool, typer.Option("--quiet", "-q", help="Neither progress nor a summary.")
     ] = False,
 ) -> None:
-    """Find relations in text files; writes one JSON document a line, in the training format.
+    """Find relations in texts; writes the training format, or tables, DocBin, brat, SQLite.
 
     A document that fails goes to OUTPUT.rejects.jsonl (without -o to standard error) with its
     error; the run goes on, and ends with exit code 1. After any other end, --resume goes on.
@@ -99,9 +117,10 @@ def annotate(
             model,
             inputs,
             Options(format, per, text_field, id_field, encoding, quotes),
-            Settings(batch_size),
+            Settings(batch_size, evidence, chunk_chars),
             engine=_engine(engine, n_process, scheduler),
             output=output,
+            to=find_output(output, to),
             resume=resume,
             overwrite=overwrite,
             task_bytes=task_bytes,

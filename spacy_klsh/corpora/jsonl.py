@@ -6,9 +6,9 @@
 
 Offsets count characters, ends are exclusive, `head` and `tail` are rows of `entities`. Instead
 of them a relation may have ``"arguments": {role: row}``. An entity may have an `id`, a relation
-a `score`; other keys are ignored, those of a document are counted. A document without an `id`
-is called ``path:line``, the path as given. ``jsonl.schema.json`` beside this file is the JSON
-Schema of a line.
+a `score` and, written on request, `evidence`; other keys are ignored, those of a document are
+counted. A document without an `id` is called ``path:line``, the path as given.
+``jsonl.schema.json`` beside this file is the JSON Schema of a line.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ..pipeline.evidence import Evidence
 from ..pipeline.relations import (
     DEFAULT_ATTR,
     Argument,
     EntityIndex,
+    read_evidence,
     read_records,
     register_extensions,
 )
@@ -50,11 +52,13 @@ def read_jsonl(paths: Paths, nlp: Language, *, align: Align = "split") -> tuple[
         If a file cannot be opened. A bad line is an error in the report instead.
     """
     report = Report()
-    documents = read_json_lines(paths, partial(_document, report=report), report)
+    documents = read_json_lines(paths, partial(to_document, report=report), report)
     return to_docs(documents, nlp, align=align, report=report), report
 
 
-def to_json(doc: Doc, attr: str = DEFAULT_ATTR, *, spans_key: str | None = None) -> dict[str, Any]:
+def to_json(
+    doc: Doc, attr: str = DEFAULT_ATTR, *, spans_key: str | None = None, evidence: bool = False
+) -> dict[str, Any]:
     """`doc` as `read_jsonl` reads it.
 
     Parameters
@@ -65,6 +69,8 @@ def to_json(doc: Doc, attr: str = DEFAULT_ATTR, *, spans_key: str | None = None)
     spans_key : str, optional
         The entities are ``doc.spans[spans_key]`` (none if there is no such group) instead of
         ``doc.ents``. An argument of a relation that is none of them is appended.
+    evidence : bool
+        A relation that has evidence gets it, see `Evidence.to_json`.
     """
     register_extensions(attr)
     spans = list(doc.ents if spans_key is None else doc.spans.get(spans_key, ()))
@@ -72,7 +78,8 @@ def to_json(doc: Doc, attr: str = DEFAULT_ATTR, *, spans_key: str | None = None)
     index = EntityIndex(spans)
     rows: dict[Argument, int] = {}
     relations: list[dict[str, Any]] = []
-    for record in read_records(doc, attr) or ():
+    records = read_records(doc, attr) or []
+    for record, why in zip(records, read_evidence(doc, len(records), attr), strict=True):
         arguments = {}
         for argument in record.arguments:
             key = argument._replace(role="")
@@ -84,6 +91,8 @@ def to_json(doc: Doc, attr: str = DEFAULT_ATTR, *, spans_key: str | None = None)
             arguments[argument.role] = rows[key]
         named = arguments if arguments.keys() == {"head", "tail"} else {"arguments": arguments}
         relations.append({"label": record.label, **named, "score": round(record.score, 4)})
+        if evidence and why is not None:
+            relations[-1]["evidence"] = Evidence.from_data(why).to_json()
     id = {"id": str(doc.user_data["id"])} if "id" in doc.user_data else {}
     return {**id, "text": doc.text, "entities": entities, "relations": relations}
 
@@ -93,7 +102,14 @@ def _entity(argument: Argument) -> dict[str, Any]:
     return {**entity, "id": argument.id} if argument.id else entity
 
 
-def _document(data: Fields, where: str, report: Report) -> Document:
+def to_document(data: Fields, where: str, report: Report) -> Document:
+    """The document that a line says, or what `to_json` made.
+
+    Raises
+    ------
+    ValueError
+        If something is missing or not what it should be.
+    """
     for key in data.data.keys() - {"id", "text", "entities", "relations"}:
         report.change("ignored_keys", f"{where}: {key!r}")
     text = data.get("text", str)

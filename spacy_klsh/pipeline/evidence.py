@@ -92,6 +92,19 @@ class Evidence(NamedTuple):
         path, parents = _path(data["path"], width), tuple(data.get("parents", ()))
         return cls(path, dict(data["vote"]), nearest, parents)
 
+    def to_json(self) -> dict[str, Any]:
+        """What it says in words and numbers, as plain dicts and lists."""
+        nearest = [
+            {
+                "label": near.label,
+                "similarity": round(near.similarity, 4),
+                "path": path_words(near.path, near.parents),
+            }
+            for near in self.nearest
+        ]
+        vote = {label: round(p, 4) for label, p in self.vote.items()}
+        return {"path": path_words(self.path, self.parents), "vote": vote, "nearest": nearest}
+
     def vote_words(self) -> list[str]:
         """Labels with their probabilities, without those that would read 0.00."""
         return [f"{label_words(label)} {p:.2f}" for label, p in self.vote.items() if p >= 0.005]

@@ -192,15 +192,19 @@ def read_records(doc: Doc, attr: str = DEFAULT_ATTR) -> list[Record] | None:
 def read_relations(doc: Doc, attr: str = DEFAULT_ATTR) -> tuple[Relation, ...]:
     """What ``doc._.<attr>`` gives; an argument outside the text is counted as skipped."""
     records = read_records(doc, attr) or []
-    evidence = doc._.get(f"{attr}_evidence")
-    if evidence is None or len(evidence) != len(records):
-        evidence = [None] * len(records)
-    found = [relation_of(doc, *both) for both in zip(records, evidence, strict=True)]
+    pairs = zip(records, read_evidence(doc, len(records), attr), strict=True)
+    found = [relation_of(doc, *pair) for pair in pairs]
     relations = tuple(relation for relation in found if relation is not None)
     unaligned = len(records) - len(relations)
     if unaligned:
         doc._.set(f"{attr}_skipped", {**read_skipped(doc, attr), "unaligned_relations": unaligned})
     return relations
+
+
+def read_evidence(doc: Doc, n: int, attr: str = DEFAULT_ATTR) -> Sequence[EvidenceData | None]:
+    """Stored evidence for each of `n` relations; None for all if it is not for so many."""
+    evidence: Sequence[EvidenceData] = doc._.get(f"{attr}_evidence") or ()
+    return evidence if len(evidence) == n else [None] * n
 
 
 def read_skipped(doc: Doc, attr: str = DEFAULT_ATTR) -> dict[str, int]:

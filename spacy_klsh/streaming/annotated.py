@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import spacy
@@ -38,7 +39,7 @@ def read_brat_document(path: Path, nlp: Language | None) -> Iterator[Text | Reje
     """
     text_path = str(path.with_suffix(".txt"))
     try:
-        docs, report = read_brat(path if path.is_file() else text_path, nlp or spacy.blank("en"))
+        docs, report = read_brat(path if path.is_file() else text_path, nlp or _english())
     except OSError as error:
         yield Reject(str(path), f"cannot be opened ({error}); check it.")
         return
@@ -48,6 +49,11 @@ def read_brat_document(path: Path, nlp: Language | None) -> Iterator[Text | Reje
         for example in report.examples[reason]:
             place, _, wrong = example.partition(": ")
             yield Reject(place, wrong)
+
+
+@lru_cache(maxsize=1)
+def _english() -> Language:
+    return spacy.blank("en")
 
 
 def _text(reference: Doc, id: str, place: str) -> Text:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,8 +18,7 @@ from typing import Any, BinaryIO
 from .counts import Counts
 from .lock import locked
 from .parts import Part, sync_folder, to_disk, to_line, whole_file
-
-Sink = Callable[[Iterable[Mapping[str, Any]], Path], None]
+from .sinks import Sink
 
 ABOUT, CHECKPOINT, RECORDS, REJECTS = "about.json", "checkpoint.json", "records.jsonl", "rejects"
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from concurrent.futures import CancelledError
+from contextlib import ExitStack
+from importlib.util import find_spec
 from io import BytesIO
 from logging import CRITICAL
 from pathlib import Path
@@ -12,10 +15,18 @@ from typing import TYPE_CHECKING
 from .jobs import Job, one_thread
 from .parts import Part, whole_file
 from .tasks import Task
-from .workers import Engine, Finished, WorkerError, finished_part, part_path
+from .workers import (
+    MAX_DEATHS,
+    Engine,
+    Finished,
+    WorkerError,
+    deaf,
+    finished_part,
+    part_path,
+)
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client, Future, LocalCluster
 
 AHEAD = 4  # tasks a worker thread: what a slow one holds up, the others do meanwhile
 
@@ -37,32 +48,40 @@ def on_cluster(scheduler: str | None, n_workers: int) -> Engine:
     ImportError
         If Dask is not installed.
     """
-    try:
-        import distributed
-    except ImportError as error:
-        raise ImportError(
-            "--engine dask needs dask.distributed, which is not installed; run `python -m pip "
-            'install "spacy-klsh[dask]"`.'
-        ) from error
+    if find_spec("distributed") is None:
+        raise ModuleNotFoundError(
+            "--engine dask needs dask.distributed, which is not installed; `python -m pip install "
+            '"spacy-klsh[dask]"`.'
+        )
 
     def parts(job: Job, tasks: Iterable[Task], folder: Path) -> Finished:
-        one_thread()
-        if scheduler is None:
-            with (
-                distributed.LocalCluster(
+        from distributed import Client
+
+        with ExitStack() as stack:
+            address = scheduler or stack.enter_context(_local_cluster(n_workers))
+            yield from _parts(stack.enter_context(Client(address)), job, tasks, folder)
+
+    return parts
+
+
+def _local_cluster(n_workers: int) -> LocalCluster:
+    from distributed import LocalCluster
+
+    one_thread()
+    deaths = 0
+    while True:
+        try:
+            with deaf():
+                return LocalCluster(
                     n_workers=n_workers,
                     threads_per_worker=1,
                     dashboard_address=None,
                     silence_logs=CRITICAL,  # errors of tasks come back as exceptions
-                ) as cluster,
-                distributed.Client(cluster) as client,
-            ):
-                yield from _parts(client, job, tasks, folder)
-        else:
-            with distributed.Client(scheduler) as client:
-                yield from _parts(client, job, tasks, folder)
-
-    return parts
+                )
+        except RuntimeError as error:  # a worker died before it had begun
+            deaths += 1
+            if deaths == MAX_DEATHS:
+                raise WorkerError(f"no Dask workers could be started ({error}).") from error
 
 
 def _parts(client: Client, job: Job, tasks: Iterable[Task], folder: Path) -> Finished:
@@ -86,8 +105,8 @@ def _oldest(
     if future is not None:
         try:
             content = future.result()
-        except KilledWorker as error:
-            raise WorkerError(f"{error} Go on with --resume.") from error
+        except (KilledWorker, CancelledError) as error:
+            raise WorkerError(f"{error} What is finished is kept for --resume.") from error
         with whole_file(path) as file:
             file.write(content)
     return task, Part.read(path)

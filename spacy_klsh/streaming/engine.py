@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
@@ -10,10 +11,11 @@ from typing import Any, NamedTuple
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..corpora.jsonl import to_json
 from ..pipeline.component import RelationExtractor
 from ..pipeline.relations import read_skipped
+from .chunks import Piece, cut_texts, join
 from .isolation import isolated
+from .records import to_record
 from .texts import Reject, Text
 
 ZONE_TEXTS = 1000
@@ -22,9 +24,21 @@ ZONE_CHARACTERS = 2_000_000
 
 @dataclass(frozen=True)
 class Settings:
-    """How texts are processed: part of what an answer depends on."""
+    """How texts are processed: part of what an answer depends on.
+
+    Parameters
+    ----------
+    batch_size : int
+        Texts that the pipeline has at a time.
+    evidence : bool
+        Write why each relation was predicted.
+    chunk_chars : int, optional
+        Longer texts are cut at sentence ends; None: what the pipeline takes.
+    """
 
     batch_size: int = 128
+    evidence: bool = False
+    chunk_chars: int | None = None
 
 
 class Annotated(NamedTuple):
@@ -86,16 +100,22 @@ def _zone(first: Text | Reject, stream: Iterator[Text | Reject]) -> Iterator[Tex
 def _block(
     nlp: Language, component: RelationExtractor, texts: Iterator[Text | Reject], settings: Settings
 ) -> Iterator[Annotated | Reject]:
+    size = min(nlp.max_length, settings.chunk_chars or nlp.max_length)
     unread: list[Reject] = []
     told = 0
     pairs = (
-        (text.doc or text.text, (text, len(unread)))  # those before it
+        (piece.content, (piece, len(unread)))  # those before it
         for text in _readable(texts, unread)
+        for piece in _pieces(nlp, text, size)
     )
-    for doc, (text, n_before) in isolated(nlp, pairs, batch_size=settings.batch_size):
+    found: list[Annotated | Exception] = []
+    for doc, (piece, n_before) in isolated(nlp, pairs, batch_size=settings.batch_size):
         yield from unread[told:n_before]
         told = n_before
-        yield _result(component, doc, text)
+        found.append(_annotated(component, doc, piece.text, settings))
+        if piece.is_last:
+            yield _joined(piece.text, found)
+            found = []
     yield from unread[told:]
 
 
@@ -107,10 +127,32 @@ def _readable(texts: Iterator[Text | Reject], unread: list[Reject]) -> Iterator[
             yield text
 
 
-def _result(component: RelationExtractor, doc: Doc | Exception, text: Text) -> Annotated | Reject:
+def _pieces(nlp: Language, text: Text, size: int) -> list[Piece]:
+    try:
+        return list(cut_texts([text], size, nlp.tokenizer))
+    except Exception:  # of the tokenizer, which will say so again
+        return [Piece(text, text.text, is_last=True)]
+
+
+def _annotated(
+    component: RelationExtractor, doc: Doc | Exception, text: Text, settings: Settings
+) -> Annotated | Exception:
     if isinstance(doc, Exception):
-        return Reject(text.place, f"{type(doc).__name__}: {doc}", text.text)
-    doc.user_data["id"] = text.id
+        return doc
     spans_key = getattr(component.candidates, "spans_key", None)
-    record = {**text.fields, **to_json(doc, component.attr, spans_key=spans_key)}
+    record = to_record(doc, text, component.attr, spans_key=spans_key, evidence=settings.evidence)
     return Annotated(record, len(doc), read_skipped(doc, component.attr))
+
+
+def _joined(text: Text, pieces: Sequence[Annotated | Exception]) -> Annotated | Reject:
+    """The document of all its pieces; if one of them failed, all of it did."""
+    good = []
+    for piece in pieces:
+        if isinstance(piece, Exception):
+            return Reject(text.place, f"{type(piece).__name__}: {piece}", text.text)
+        good.append(piece)
+    skipped: Counter[str] = Counter()
+    for piece in good:
+        skipped.update(piece.skipped)
+    record = join([piece.record for piece in good])
+    return Annotated(record, sum(piece.words for piece in good), skipped)

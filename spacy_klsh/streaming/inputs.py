@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Iterable
 from glob import glob, has_magic
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -110,10 +110,11 @@ def _n_bytes(name: str, options: Options) -> int | None:
 def _check_support(name: str) -> None:
     if "://" in name:
         get_transport(name.partition("://")[0])
-    if not name.lower().endswith(".zst"):
-        return
-    if sys.version_info < (3, 14) and find_spec("backports.zstd") is None:
-        raise ModuleNotFoundError(
-            f"{name} is packed by zstd, which Python knows from 3.14 on; unpack it, or "
-            "`python -m pip install spacy-klsh[zst]`."
-        )
+    if name.lower().endswith(".zst") and sys.version_info < (3, 14):
+        try:
+            import_module("backports.zstd")
+        except ImportError as error:
+            raise ModuleNotFoundError(
+                f"{name} is packed by zstd, which Python knows from 3.14 on; unpack it, or "
+                "`python -m pip install spacy-klsh[zst]`."
+            ) from error

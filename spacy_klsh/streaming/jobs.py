@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from dataclasses import dataclass
 from functools import lru_cache
@@ -73,18 +74,36 @@ def hash_of(model: str) -> str:
     OSError
         If there is no such pipeline.
     """
-    folder = get_package_path(model) if is_package(model) else Path(model)
-    if not folder.is_dir():
-        raise OSError(
-            f"{model} is neither an installed pipeline nor a folder; give the path of a trained "
-            "pipeline, such as output/model-last."
-        )
+    folder = folder_of(model)
     content = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             content.update(f"{path.relative_to(folder).as_posix()}\0".encode())
             content.update(hashlib.sha256(path.read_bytes()).digest())
     return content.hexdigest()
+
+
+def language_of(model: str) -> str:
+    """Code of the language of the pipeline `model`."""
+    meta = json.loads((folder_of(model) / "meta.json").read_text("utf-8"))
+    return meta.get("lang") or "xx"
+
+
+def folder_of(model: str) -> Path:
+    """Where the pipeline `model` lies.
+
+    Raises
+    ------
+    OSError
+        If there is no such pipeline.
+    """
+    folder = get_package_path(model) if is_package(model) else Path(model)
+    if not folder.is_dir():
+        raise OSError(
+            f"{model} is neither an installed pipeline nor a folder; give the path of a trained "
+            "pipeline, such as output/model-last."
+        )
+    return folder
 
 
 def one_thread() -> None:

@@ -17,10 +17,12 @@ from .checkpoint import opened
 from .counts import Counts
 from .engine import Settings, annotate
 from .inputs import Source, list_sources
-from .jobs import Job, hash_of, loaded
+from .jobs import Job, hash_of, language_of, loaded
 from .options import COMPRESSED, Options
+from .outputs import To
 from .parts import copy_bytes, to_line
 from .progress import Pace
+from .sinks import Sink, sink_for
 from .sources import plan
 from .tasks import TASK_BYTES, Task, tasks
 from .texts import Reject
@@ -46,6 +48,8 @@ class Order:
         None: a stream.
     resume, overwrite : bool
         See `spacy_klsh.streaming.checkpoint.opened`.
+    to : To
+        Format of the output.
     task_bytes : int
         Input between two checkpoints, and what a worker does at a time.
     """
@@ -58,6 +62,7 @@ class Order:
     output: Path | None = None
     resume: bool = False
     overwrite: bool = False
+    to: To = To.jsonl
     task_bytes: int = TASK_BYTES
 
     @property
@@ -120,7 +125,11 @@ def _into_journal(order: Order, output: Path, job: Job, pace: Pace) -> None:
             for task, part in order.engine(job, _rest(order, done, pace), journal.folder):
                 journal.append(part, place=task.place)
                 pace(journal.state.counts, task.n_bytes)
-        journal.finish()
+        journal.finish(_sink(order))
+
+
+def _sink(order: Order) -> Sink | None:
+    return None if order.to is To.jsonl else sink_for(order.to, language_of(order.model))
 
 
 def _rest(order: Order, done: int, pace: Pace) -> Iterator[Task]:

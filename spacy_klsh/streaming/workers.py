@@ -165,7 +165,7 @@ class Crew:
         ours, theirs = context.Pipe()
         arguments = (self.job, self.folder, theirs)
         process = context.Process(target=_work, args=arguments, daemon=True)
-        with _deaf():
+        with deaf():
             process.start()
         theirs.close()
         return Worker(process, ours)
@@ -179,7 +179,7 @@ class Crew:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
+def deaf() -> Iterator[None]:
     """Processes started meanwhile never hear Ctrl-C, which reaches all; this one does later."""
     if sys.platform == "win32":
         yield

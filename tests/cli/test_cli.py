@@ -146,6 +146,18 @@ def test_annotate_names_unreadable_files(run, model, file, name, content, messag
     assert "0 documents, 0 relations, 1 rejected; " in result.stderr
 
 
+def test_annotate_cuts_too_long_a_text(run, model, page, load_once, monkeypatch):
+    (whole,) = documents(run("annotate", model, page).stdout)
+    monkeypatch.setattr(load_once(str(model)), "max_length", 60)
+    (cut,) = documents(run("annotate", model, page).stdout)
+    labels = [[relation["label"] for relation in one["relations"]] for one in (whole, cut)]
+    assert labels[0] == labels[1] == ["FOUNDED", "WORKS_FOR"]
+    for key in ("id", "text", "entities"):
+        assert cut[key] == whole[key]
+    (cut,) = documents(run("annotate", model, page, "--chunk-chars", "10").stdout)
+    assert cut["text"] == PAGE and not cut["relations"]
+
+
 @pytest.mark.parametrize("command", ["annotate", "evaluate"])
 def test_a_missing_pipeline_is_named(run, page, command):
     result = run(command, "no/such/model", page, exit_code=1)

@@ -65,14 +65,26 @@ def test_fields_of_the_input_pass_through_but_never_hide_what_is_found(nlp):
     assert found.record["relations"][0]["label"] == "FOUNDED"
 
 
-def test_a_text_that_fails_or_could_not_be_read_is_rejected_in_its_place(nlp, monkeypatch):
-    monkeypatch.setattr(nlp, "max_length", 50)
+@pytest.fixture
+def failing(nlp, monkeypatch):
+    """The pipeline with a component that fails on a name."""
+
+    def fails(doc):
+        if "Zoe" in doc.text:
+            raise ZeroDivisionError("Zoe")
+        return doc
+
+    monkeypatch.setattr(nlp, "_components", [("fails", fails), *nlp._components])
+    return nlp
+
+
+def test_a_text_that_fails_or_could_not_be_read_is_rejected_in_its_place(failing):
     unread = Reject("a.txt:9", "no UTF-8", "\\xe9")
-    texts = numbered(["Ada Park founded Lumen.", "x" * 51, "Ada Park founded Lumen."])
-    found = list(annotate(nlp, [*texts[:2], unread, texts[2], unread], batches(2)))
+    texts = numbered(["Ada Park founded Lumen.", "Zoe slept.", "Ada Park founded Lumen."])
+    found = list(annotate(failing, [*texts[:2], unread, texts[2], unread], batches(2)))
     kinds = [type(result) for result in found]
     assert kinds == [Annotated, Reject, Reject, Annotated, Reject]
-    assert found[1].place == "a.txt:1" and "E088" in found[1].error and found[1].text == "x" * 51
+    assert found[1] == Reject("a.txt:1", "ZeroDivisionError: Zoe", "Zoe slept.")
     assert found[2] == found[4] == unread
     assert found[0].record["relations"] == found[3].record["relations"] != []
 
@@ -145,3 +157,22 @@ def test_a_stream_may_be_left_early(nlp):
     docs.close()
     assert not nlp.vocab.in_memory_zone
     assert nlp("Ada Park founded Lumen.")._.relations
+
+
+def test_a_long_text_is_one_record_of_its_pieces(nlp):
+    text = " ".join(random_sentences(9, seed=5))
+    short = Text("b", "Ada Park founded Lumen.", "b")
+    settings = Settings(chunk_chars=200)
+    whole, other = annotate(nlp, [Text("a", text, "a"), short], settings)
+    assert whole.record["text"] == text and whole.record["id"] == "a"
+    assert whole.words == len(nlp(text))
+    assert len(whole.record["relations"]) == len(nlp(text)._.relations) > 1
+    assert other.record["relations"][0]["label"] == "FOUNDED"
+
+
+def test_a_text_of_which_a_piece_fails_is_rejected_as_a_whole(failing):
+    good = "Ada Park founded Lumen. "
+    texts = [Text("a", good * 9 + "Zoe slept. " + good * 9, "a.txt"), Text("b", good * 9, "b.txt")]
+    rejected, found = annotate(failing, texts, Settings(chunk_chars=100))
+    assert rejected == Reject("a.txt", "ZeroDivisionError: Zoe", texts[0].text)
+    assert len(found.record["relations"]) == 9

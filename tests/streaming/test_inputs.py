@@ -1,8 +1,8 @@
 import logging
+import sys
 
 import pytest
 
-from spacy_klsh.streaming import inputs
 from spacy_klsh.streaming.inputs import list_sources
 from spacy_klsh.streaming.options import Format, Options
 
@@ -91,8 +91,8 @@ def test_urls_that_nothing_can_open_are_an_error_at_once(tree):
 
 def test_what_zstd_needs_is_said(tree, monkeypatch):
     tree("a.txt.zst")
-    monkeypatch.setattr(inputs.sys, "version_info", (3, 11))
-    monkeypatch.setattr(inputs, "find_spec", lambda name: None)
+    monkeypatch.setattr(sys, "version_info", (3, 11))
+    monkeypatch.setitem(sys.modules, "backports.zstd", None)
     with pytest.raises(ModuleNotFoundError, match=r"python -m pip install spacy-klsh\[zst\]"):
         names("a.txt.zst")
 

@@ -1,3 +1,4 @@
+import json
 import pickle
 import re
 
@@ -5,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_klsh.streaming.sources import Format, Options, Per, Text, plan
+from spacy_klsh.streaming.sources import Format, Options, Per, Reject, Text, plan
 
 LINES = st.lists(
     st.tuples(
@@ -121,3 +122,27 @@ def test_missing_files_are_an_error_before_the_first_shard(path):
     path.write_bytes(b"a")
     with pytest.raises(FileNotFoundError, match=r"no such file: no\.txt"):
         next(plan([str(path), "no.txt"]))
+
+
+@pytest.mark.parametrize("format", Format)
+@pytest.mark.parametrize("per", Per)
+@settings(max_examples=40, deadline=None)
+@given(
+    content=st.binary(max_size=80) | LINES | st.text(max_size=40).map(lambda t: t.encode("utf-16"))
+)
+def test_no_bytes_break_a_reader(path, format, per, content):
+    path.write_bytes(content)
+    for item in items(plan([str(path)], Options(format=format, per=per))):
+        assert isinstance(item, Text | Reject) and item.place.startswith(str(path.with_suffix("")))
+        json.dumps(item._replace(doc=None) if isinstance(item, Text) else item).encode()
+        (item.text or "").encode()
+
+
+@settings(max_examples=60, deadline=None)
+@given(content=st.lists(st.binary(max_size=6)).map(b"\n".join))
+def test_every_line_is_a_text_or_rejected(path, content):
+    path.write_bytes(b"x\n" + content)  # a mark in front would mean another encoding
+    found = items(plan([str(path)], Options(per=Per.line)))
+    lines = enumerate((b"x\n" + content).splitlines(), 1)
+    filled = [number for number, line in lines if line.decode(errors="replace").strip()]
+    assert [item.place for item in found] == [f"{path}:{number}" for number in filled]
