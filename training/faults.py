@@ -87,7 +87,7 @@ def speechless(doc: Doc) -> Doc:
 
 
 def main(
-    n_documents: Annotated[int, typer.Option(min=1, help="Documents of one run.")] = 400,
+    n_documents: Annotated[int, typer.Option(min=1, help="Documents of one run.")] = 200,
     kills: Annotated[int, typer.Option(min=1, help="Moments of kill -9.")] = 50,
     tries: Annotated[int, typer.Option(min=1, help="Of every other fault.")] = 10,
     seed: Annotated[int, typer.Option(help="Of the moments and places.")] = 0,

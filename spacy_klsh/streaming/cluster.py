@@ -75,7 +75,8 @@ def _local_cluster(n_workers: int) -> LocalCluster:
                 return LocalCluster(
                     n_workers=n_workers,
                     threads_per_worker=1,
-                    dashboard_address=None,
+                    host="127.0.0.1",
+                    dashboard_address="127.0.0.1:0",
                     silence_logs=CRITICAL,  # errors of tasks come back as exceptions
                 )
         except RuntimeError as error:  # a worker died before it had begun

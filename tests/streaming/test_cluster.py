@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 sys.path.insert(0, str(Path(__file__).parent))  # spawned processes import workshop by its name
 from workshop import FakeJob, merged, write_lines
 
@@ -13,6 +12,7 @@ from spacy_klsh.streaming import cluster
 from spacy_klsh.streaming.cluster import on_cluster
 from spacy_klsh.streaming.workers import WorkerError, in_this_process, part_path
 
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytestmark = pytest.mark.filterwarnings("default:::distributed")
 
 
@@ -72,12 +72,14 @@ def test_workers_of_its_own_and_texts_that_kill_all_of_them(folders):
         merged(on_cluster(None, 1), FakeJob(), found, folders / "two")
 
 
-def test_no_scheduler_is_an_error():
+def test_no_scheduler_is_an_error(folders):
+    import dask
+
     with (
-        distributed.config.set({"distributed.comm.timeouts.connect": "1s"}),
-        pytest.raises(OSError),
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(OSError, match="Timed out trying to connect"),
     ):
-        next(on_cluster("tcp://127.0.0.1:9", 1)(FakeJob(), [], Path()))
+        next(on_cluster("tcp://127.0.0.1:9", 1)(FakeJob(), [], folders))
 
 
 def test_without_dask_the_error_says_what_to_install(monkeypatch):
