@@ -90,6 +90,12 @@ def annotate(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where a run ended.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output.")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Wait for lines to be appended to the only input.")
+    ] = False,
+    idle: Annotated[
+        float | None, typer.Option(min=0, help="Seconds without a line that end --follow.")
+    ] = None,
     progress: Annotated[
         Show, typer.Option(help="On standard error; auto: only at a terminal.")
     ] = Show.auto,
@@ -124,6 +130,8 @@ def annotate(
             resume=resume,
             overwrite=overwrite,
             task_bytes=task_bytes,
+            follow=follow,
+            idle=idle,
         )
         with displayed(Show.none if quiet else progress) as pace.display:
             carry_out(order, pace, stream=sys.stdout.buffer, tell=_tell)

@@ -47,12 +47,12 @@ class Journal:
         self.folder = folder_of(output)
         self.state = state
         self._records = output if in_place else self.folder / RECORDS
-        self._in_place = in_place
+        rejects = rejects_of(output) if in_place else self.folder / REJECTS
         self._files: tuple[BinaryIO, ...] = ()
         if not state.complete:
             self._files = (
                 _cut(self._records, state.records),
-                _cut(self.folder / REJECTS, state.rejects),
+                _cut(rejects, state.rejects),
             )
 
     def append(self, part: Part, *, place: Any = None) -> None:
@@ -86,7 +86,7 @@ class Journal:
             rejects_of(self.output).unlink(missing_ok=True)
         elif rejects.exists():
             rejects.replace(rejects_of(self.output))
-        if self._records.exists() and not self._in_place:
+        if self._records.exists():
             if sink is None:
                 self._records.replace(self.output)
             else:
@@ -127,7 +127,7 @@ def opened(
     overwrite : bool
         Forget an unfinished run, and replace a finished output in the end.
     in_place : bool
-        The records grow in `output` itself.
+        Records and rejects grow where they belong, and there is no end to `finish`.
 
     Raises
     ------
@@ -166,6 +166,7 @@ def opened(
             _clear(folder)
             if in_place:
                 output.unlink(missing_ok=True)
+                rejects_of(output).unlink(missing_ok=True)
             with whole_file(folder / ABOUT) as file:
                 file.write(to_line(about))
             state = State()

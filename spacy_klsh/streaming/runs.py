@@ -13,9 +13,10 @@ from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO
 
 from .. import __version__
-from .checkpoint import opened
+from .checkpoint import State, opened
 from .counts import Counts
 from .engine import Settings, annotate
+from .follow import Place, check_follow, follow
 from .inputs import Source, list_sources
 from .jobs import Job, hash_of, language_of, loaded
 from .options import COMPRESSED, Options
@@ -52,6 +53,16 @@ class Order:
         Format of the output.
     task_bytes : int
         Input between two checkpoints, and what a worker does at a time.
+    follow : bool
+        Wait for lines to be appended to the only input; the output grows with it, and stays
+        to be resumed.
+    idle : float, optional
+        Seconds to wait for a line to follow; None: for ever.
+
+    Raises
+    ------
+    ValueError
+        If that cannot be.
     """
 
     model: str
@@ -64,11 +75,32 @@ class Order:
     overwrite: bool = False
     to: To = To.jsonl
     task_bytes: int = TASK_BYTES
+    follow: bool = False
+    idle: float | None = None
 
-    @property
-    def tasks(self) -> Iterator[Task]:
-        """What there is to do."""
-        return tasks(self.inputs, self.reading, self.task_bytes)
+    def __post_init__(self) -> None:
+        if self.idle is not None and not self.follow:
+            raise ValueError("--idle ends --follow; add that.")
+        if self.follow:
+            if len(self.inputs) != 1 or self.engine is not in_this_process:
+                raise ValueError("--follow takes one file and one process; give no more of them.")
+            if self.to is not To.jsonl:
+                raise ValueError(f"{self.to.value} cannot grow; --follow writes JSONL.")
+            check_follow(self.inputs[0], self.reading)
+
+    def tasks(self, done: int = 0, place: Any = None) -> Iterator[Task]:
+        """What there is to do, behind `done` tasks of which the last one left `place`."""
+        if self.follow:
+            begin = Place(*place) if done else Place()
+            yield from follow(self.inputs[0], self.reading, self.task_bytes, begin, idle=self.idle)
+            return
+        for task in tasks(self.inputs, self.reading, self.task_bytes):
+            if task.number == done - 1 and task.place != place:
+                raise ValueError(
+                    "the input that can be read only once gives other texts than before; give it "
+                    "the same ones, or start anew with --overwrite."
+                )
+            yield task
 
 
 def about(order: Order, job: Job, sources: Sequence[Source]) -> dict[str, Any]:
@@ -79,7 +111,7 @@ def about(order: Order, job: Job, sources: Sequence[Source]) -> dict[str, Any]:
         "model": {"SHA-256": job.sha256},
         "options": {"settings": repr(job.settings), "reading": repr(order.reading)}
         | {"task_bytes": order.task_bytes},
-        "inputs": {source.name: [source.n_bytes, _time(source.name)] for source in sources},
+        "inputs": {source.name: _stamp(order, source) for source in sources},
     }
 
 
@@ -105,36 +137,38 @@ def carry_out(order: Order, pace: Pace, *, stream: BinaryIO, tell: Tell) -> None
     WorkerError
         If workers die again and again of the same texts.
     """
-    pace.total = total_bytes(list_sources(order.inputs, order.reading))
+    sources = list_sources(order.inputs, order.reading)
+    pace.total = None if order.follow else total_bytes(sources)
     job = Job(order.model, hash_of(order.model), order.settings)
     if order.output is not None:
         _into_journal(order, order.output, job, pace)
-    elif order.engine is in_this_process:
+    elif order.engine is in_this_process and not order.follow:
         _as_they_come(order, job, pace, stream, tell)
     else:
         _into_stream(order, job, pace, stream, tell)
 
 
 def _into_journal(order: Order, output: Path, job: Job, pace: Pace) -> None:
-    modes = {"resume": order.resume, "overwrite": order.overwrite}
+    modes = {"resume": order.resume, "overwrite": order.overwrite, "in_place": order.follow}
     sources = list_sources(order.inputs, order.reading)
     with opened(output, about(order, job, sources), **modes) as journal:
         pace.skip(journal.state.counts)
         if not journal.state.complete:
-            done = journal.state.tasks
-            for task, part in order.engine(job, _rest(order, done, pace), journal.folder):
+            rest = _rest(order, journal.state, pace)
+            for task, part in order.engine(job, rest, journal.folder):
                 journal.append(part, place=task.place)
                 pace(journal.state.counts, task.n_bytes)
-        journal.finish(_sink(order))
+        if not order.follow:
+            journal.finish(_sink(order))
 
 
 def _sink(order: Order) -> Sink | None:
     return None if order.to is To.jsonl else sink_for(order.to, language_of(order.model))
 
 
-def _rest(order: Order, done: int, pace: Pace) -> Iterator[Task]:
-    for task in order.tasks:
-        if task.number < done:
+def _rest(order: Order, state: State, pace: Pace) -> Iterator[Task]:
+    for task in order.tasks(state.tasks, state.place):
+        if task.number < state.tasks:
             pace.skip(pace.counts, task.n_bytes)
         else:
             yield task
@@ -144,7 +178,7 @@ def _into_stream(order: Order, job: Job, pace: Pace, stream: BinaryIO, tell: Tel
     """Records of all parts to `stream`; what workers need on disk is temporary."""
     counts = Counts()
     with TemporaryDirectory(prefix="spacy-klsh-") as folder:
-        for task, part in order.engine(job, order.tasks, Path(folder)):
+        for task, part in order.engine(job, order.tasks(), Path(folder)):
             with part.path.open("rb") as file:
                 copy_bytes(file, stream, part.records)
                 stream.flush()
@@ -181,8 +215,11 @@ def total_bytes(sources: Iterable[Source]) -> int | None:
     return total
 
 
-def _time(name: str) -> int | None:
-    """Nanoseconds when a file last changed, with the text that it annotates, if any."""
-    path = Path(name)
+def _stamp(order: Order, source: Source) -> list[int | None]:
+    """Size and time of change (ns) of a file, with the text that it annotates, if any."""
+    if order.follow:
+        return []
+    path = Path(source.name)
     files = (path, path.with_suffix(".txt"))[: 1 + (path.suffix == ".ann")]
-    return max((file.stat().st_mtime_ns for file in files if file.is_file()), default=None)
+    times = (file.stat().st_mtime_ns for file in files if file.is_file())
+    return [source.n_bytes, max(times, default=None)]

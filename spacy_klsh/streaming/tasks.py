@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -33,6 +34,11 @@ class Given:
         """The texts."""
         return iter(self.texts)
 
+    @property
+    def sha256(self) -> str:
+        """What tells whether they are the same when a stream is read again."""
+        return hashlib.sha256(repr(self.texts).encode(errors="surrogatepass")).hexdigest()
+
 
 @dataclass(frozen=True)
 class Task:
@@ -46,7 +52,7 @@ class Task:
     n_bytes : int
         Its length, for the progress.
     place : JSON, optional
-        Where an input that has no end goes on behind it.
+        Of an input that has no end, where it goes on; of a stream, the hash of what it gave.
     """
 
     number: int
@@ -62,7 +68,7 @@ def tasks(inputs: Iterable[str], options: Options, n_bytes: int = TASK_BYTES) ->
     and their texts come with the tasks.
     """
     for number, (piece, length) in enumerate(_pieces(inputs, options, n_bytes)):
-        yield Task(number, piece, length)
+        yield Task(number, piece, length, piece.sha256 if isinstance(piece, Given) else None)
 
 
 def _pieces(

@@ -209,3 +209,50 @@ def test_a_real_ctrl_c_reaches_all_processes_and_ends_with_130(model, file, run,
     assert process.returncode == 130, errors
     assert errors.startswith("Interrupted.") and "Traceback" not in errors
     assert not output.exists() and folder.exists()
+
+
+def test_a_file_is_followed_and_later_followed_on(run, model, page, expected, tmp_path):
+    output = tmp_path / "out.jsonl"
+    content = page.read_bytes()
+    half = content.index(LINES[2].encode())
+    page.write_bytes(content[:half])
+    command = ("annotate", model, page, *BY_LINE, "--follow", "--idle", "0")
+    run(*command, "-o", output)
+    assert output.read_bytes() == b"".join(expected.splitlines(keepends=True)[:2])
+    with page.open("ab") as file:
+        file.write(content[half:])
+    result = run(*command, "-o", output, "--resume")
+    assert "30 documents" in result.stderr
+    assert run(*command).stdout.encode() == output.read_bytes()
+    assert sorted(output.read_bytes().splitlines()) == sorted(expected.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--idle", "1"], "--follow"),
+        (["--follow", "--n-process", "2", "--per", "line"], "one process"),
+        (["--follow", "--per", "paragraph"], "cannot be followed"),
+        (["--follow", "--per", "line", "-o", "a.sqlite"], "sqlite cannot grow"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused(run, model, page, arguments, message):
+    assert message in run("annotate", model, page, *arguments, exit_code=1).stderr
+
+
+def test_a_stream_can_be_resumed_if_it_is_given_again(
+    run, model, page, expected, tmp_path, monkeypatch
+):
+    output = tmp_path / "out.jsonl"
+    command = ("annotate", model, "-", *BY_LINE, "-o", output)
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 3, KeyboardInterrupt())
+        run(*command, exit_code=130, input=page.read_bytes())
+    other = page.read_bytes().replace(b"Ada Park", b"Ada Bark")
+    result = run(*command, "--resume", exit_code=1, input=other)
+    assert "gives other texts than before" in result.stderr
+    run(*command, "--resume", input=page.read_bytes())
+    found = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [{**record, "id": ""} for record in found] == [
+        {**json.loads(line), "id": ""} for line in expected.splitlines()
+    ]
