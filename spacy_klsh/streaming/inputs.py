@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from glob import glob, has_magic
 from importlib import import_module
 from pathlib import Path
@@ -82,11 +83,16 @@ def _in_directory(directory: Path, options: Options) -> list[str]:
             "files that do, or a glob."
         )
     if others:
-        logger.warning(
-            "%s: %d files end in none of %s and are left out; the first is %s",
-            *(directory, len(others), ", ".join(suffixes), others[0]),
+        _tell_once(
+            f"{directory}: {len(others)} files end in none of {', '.join(suffixes)} and are left "
+            f"out; the first is {others[0]}"
         )
     return [_annotations(file, options) for file in found if file not in annotated]
+
+
+@lru_cache(maxsize=1000)  # a run lists its sources more than once
+def _tell_once(message: str) -> None:
+    logger.warning(message)
 
 
 def _annotations(path: Path, options: Options) -> str:
