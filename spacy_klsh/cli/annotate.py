@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..streaming.options import Format, Options, Per
+from ..streaming.options import PIECE_CHARACTERS, Format, Options, Per
 from ..streaming.outputs import To, find_output
 from ..streaming.progress import Pace, Show, displayed
 from .models import stop
@@ -70,11 +70,8 @@ def annotate(
         bool, typer.Option(help="Quotation marks enclose cells of CSV and TSV, or mean nothing.")
     ] = True,
     chunk_chars: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Longer texts are cut at sentence ends; default: what the pipeline takes."
-        ),
-    ] = None,
+        int, typer.Option(min=1, help="Longer texts are cut into pieces that end with sentences.")
+    ] = PIECE_CHARACTERS,
     batch_size: Annotated[int, typer.Option(min=1, help="Documents in one batch.")] = 128,
     task_bytes: Annotated[
         int,

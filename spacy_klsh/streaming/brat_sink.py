@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from .beside import beside
+from .outputs import BRAT_INDEX, check_folder
 from .records import Record, passed_through
 from .triples import arguments_of
 
-INDEX = "documents.jsonl"
 SLUG_LENGTH = 80
 ROLES = {"head": "Arg1", "tail": "Arg2"}
 LINE_BREAK = re.compile("[\r\n]")
@@ -23,19 +23,28 @@ WHITE_SPACE = re.compile(r"\s+")
 def write_brat(records: Iterable[Record], output: Path) -> None:
     """Write a ``.txt`` and an ``.ann`` file of each record, called by its number and id.
 
-    `output` is a folder. The file ``documents.jsonl`` in it has the name, the id and the fields
-    passed through of each document. Scores are notes. A relation with a role ``trigger``, or
+    `output` is a folder. The file ``documents.json`` in it has the id and the fields passed
+    through of the document of each name. Scores are notes. A relation with a role ``trigger``, or
     with one argument alone, is an event. In labels and roles white space is ``_``.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a folder with files of others.
     """
+    check_folder(output)
     with beside(output) as folder:
         folder.mkdir()
-        with (folder / INDEX).open("x", encoding="utf-8", newline="") as index:
+        with (folder / BRAT_INDEX).open("x", encoding="utf-8", newline="") as index:
+            separator = "{"
             for number, record in enumerate(records, 1):
                 name = f"{number:08}-{NOT_IN_NAMES.sub('_', record['id'])[-SLUG_LENGTH:]}"
                 _write(folder / f"{name}.txt", record["text"])
                 _write(folder / f"{name}.ann", "".join(f"{line}\n" for line in _lines(record)))
-                about = {"name": name, "id": record["id"], "fields": passed_through(record)}
-                index.write(json.dumps(about, ensure_ascii=False) + "\n")
+                about = {"id": record["id"], "fields": passed_through(record)}
+                index.write(f'{separator}\n"{name}": {json.dumps(about, ensure_ascii=False)}')
+                separator = ","
+            index.write("{}\n" if separator == "{" else "\n}\n")
 
 
 def _write(path: Path, text: str) -> None:

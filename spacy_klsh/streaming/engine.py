@@ -9,17 +9,20 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from spacy.language import Language
+from spacy.pipeline import Lemmatizer
 from spacy.tokens import Doc
 
 from ..pipeline.component import RelationExtractor
 from ..pipeline.relations import read_skipped
 from .chunks import Piece, cut_texts, join
 from .isolation import isolated
+from .options import PIECE_CHARACTERS
 from .records import to_record
 from .texts import Reject, Text
 
 ZONE_TEXTS = 1000
 ZONE_CHARACTERS = 2_000_000
+CACHED_LEMMAS = 50_000
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,13 @@ class Settings:
         Texts that the pipeline has at a time.
     evidence : bool
         Write why each relation was predicted.
-    chunk_chars : int, optional
-        Longer texts are cut at sentence ends; None: what the pipeline takes.
+    chunk_chars : int
+        Longer texts are cut into pieces that end with sentences.
     """
 
     batch_size: int = 128
     evidence: bool = False
-    chunk_chars: int | None = None
+    chunk_chars: int = PIECE_CHARACTERS
 
 
 class Annotated(NamedTuple):
@@ -86,6 +89,7 @@ def annotate(
     for first in stream:
         with nlp.memory_zone():
             yield from _block(nlp, component, _zone(first, stream), settings)
+        _forget(nlp)
 
 
 def _zone(first: Text | Reject, stream: Iterator[Text | Reject]) -> Iterator[Text | Reject]:
@@ -97,10 +101,17 @@ def _zone(first: Text | Reject, stream: Iterator[Text | Reject]) -> Iterator[Tex
             return
 
 
+def _forget(nlp: Language) -> None:
+    """Empty spaCy's caches of lemmas, which no memory zone ends, when they are large."""
+    for _, pipe in nlp.pipeline:
+        if isinstance(pipe, Lemmatizer) and len(pipe.cache) > CACHED_LEMMAS:
+            pipe.cache.clear()
+
+
 def _block(
     nlp: Language, component: RelationExtractor, texts: Iterator[Text | Reject], settings: Settings
 ) -> Iterator[Annotated | Reject]:
-    size = min(nlp.max_length, settings.chunk_chars or nlp.max_length)
+    size = min(nlp.max_length, settings.chunk_chars)
     unread: list[Reject] = []
     told = 0
     pairs = (

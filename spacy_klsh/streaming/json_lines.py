@@ -38,7 +38,9 @@ def _load(line: str) -> dict[str, Any]:
     try:
         data = json.loads(line, parse_constant=_refuse, parse_float=_finite)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{error.msg} at column {error.colno}; expected JSON") from None
+        raise ValueError(
+            f"no JSON ({error.msg}, column {error.colno}); expected an object"
+        ) from None
     if not isinstance(data, dict):
         raise ValueError(f"the line is {short(data)}; expected a JSON object")
     if "\\u" in line:

@@ -7,6 +7,7 @@ from streaming import made
 
 from spacy_klsh.corpora.standoff import read_brat
 from spacy_klsh.streaming.brat_sink import write_brat
+from spacy_klsh.streaming.sources import plan
 from spacy_klsh.streaming.triples import arguments_of
 
 NLP = spacy.blank("en")
@@ -43,7 +44,7 @@ def test_brat_files(tmp_path):
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert files == [
         *(f"{name}{end}" for name in names for end in (".ann", ".txt")),
-        "documents.jsonl",
+        "documents.json",
     ]
     text = (tmp_path / "a" / f"{names[0]}.txt").read_bytes().decode()
     assert text == made.ADA["text"]
@@ -57,9 +58,21 @@ def test_brat_files(tmp_path):
         "#2\tAnnotatorNotes R2\tscore 1.0",
         "",
     ]
-    index = (tmp_path / "a" / "documents.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["id"] for line in index] == [record["id"] for record in made.RECORDS]
-    assert json.loads(index[0])["fields"] == {"year": 2001, "tags": made.ADA["tags"]}
+    index = json.loads((tmp_path / "a" / "documents.json").read_text(encoding="utf-8"))
+    assert [index[name]["id"] for name in names] == [record["id"] for record in made.RECORDS]
+    assert index[names[0]]["fields"] == {"year": 2001, "tags": made.ADA["tags"]}
+
+
+def test_the_folder_can_be_annotated_again(tmp_path, caplog):
+    write_brat(made.RECORDS, tmp_path / "a")
+    texts = [text for shard in plan([str(tmp_path / "a")]) for text in shard.read(NLP)]
+    assert [text.text for text in texts] == [record["text"] for record in made.RECORDS]
+    assert "1 files end in none of" in caplog.text and "documents.json" in caplog.text
+
+
+def test_no_documents_are_an_index_of_none(tmp_path):
+    write_brat([], tmp_path / "a")
+    assert json.loads((tmp_path / "a" / "documents.json").read_text(encoding="utf-8")) == {}
 
 
 def test_events_in_brat(tmp_path):

@@ -42,8 +42,8 @@ def test_an_id_of_null_is_none(read_one):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"text": "a"', "Expecting ',' delimiter at column 13; expected JSON"),
-        ("text", "Expecting value at column 1; expected JSON"),
+        ('{"text": "a"', "no JSON (Expecting ',' delimiter, column 13); expected an object"),
+        ("text", "no JSON (Expecting value, column 1); expected an object"),
         ('["text"]', "the line is ['text']; expected a JSON object"),
         ('{"id": "x"}', "the text field 'text' is not among ['id']; expected a string, or another"),
         ('{"text": null}', "the text field 'text' is None; expected a string"),
@@ -56,7 +56,7 @@ def test_an_id_of_null_is_none(read_one):
         ('{"text": "a", "n": -1e999}', "-1e999 is no JSON"),
         ('{"text": "a", "n": ' + "9" * 5000 + "}", "Exceeds the limit"),
         ('{"text": "a", "n": ' + "[" * 100_000 + "}", "recursion"),
-        ('{"text": "a\tb"}', "Invalid control character at at column 12; expected JSON"),
+        ('{"text": "a\tb"}', "no JSON (Invalid control character at, column 12); expected an"),
     ],
 )
 def test_what_is_no_document_is_rejected_alone(read, line, message):
