@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 import typer
 from rich.console import Console
@@ -68,6 +68,7 @@ class Bench:
     expected: tuple[bytes, ...]
     seconds: float
     rng: random.Random
+    errors: BinaryIO
 
     def command(self, output: Path, *options: str) -> list[str]:
         """The command line, always ready to go on."""
@@ -121,14 +122,15 @@ def prepared(folder: Path, n_documents: int, rng: random.Random) -> Bench:
     lines = [texts[i % len(texts)].replace("\n", " ") for i in range(n_documents)]
     page = folder / "page.txt"
     page.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    bench = Bench(folder, folder / "model", page, (), 0.0, rng)
+    errors = (folder / "stderr.txt").open("wb")
+    bench = Bench(folder, folder / "model", page, (), 0.0, rng, errors)
     begin = time.monotonic()
-    subprocess.run(bench.command(folder / "whole.jsonl"), check=True)
+    subprocess.run(bench.command(folder / "whole.jsonl"), stderr=errors, check=True)
     seconds = time.monotonic() - begin
     expected = tuple((folder / "whole.jsonl").read_bytes().splitlines())
     if len(expected) != n_documents:
         raise RuntimeError(f"{len(expected)} of {n_documents} documents without any fault.")
-    return Bench(folder, folder / "model", page, expected, seconds, rng)
+    return Bench(folder, folder / "model", page, expected, seconds, rng, errors)
 
 
 def killed(bench: Bench, n_kills: int, *options: str) -> Row:
@@ -136,7 +138,7 @@ def killed(bench: Bench, n_kills: int, *options: str) -> Row:
     row = Row(" ".join(["kill -9", *options]))
     output = bench.folder / "killed.jsonl"
     while row.tried < n_kills:
-        process = subprocess.Popen(bench.command(output, *options), stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(bench.command(output, *options), stderr=bench.errors)
         try:
             process.wait(bench.rng.uniform(0, bench.seconds))
         except subprocess.TimeoutExpired:
@@ -145,7 +147,8 @@ def killed(bench: Bench, n_kills: int, *options: str) -> Row:
             row.tried += 1
         else:
             collect(bench, row, output, process.returncode)
-    collect(bench, row, output, subprocess.run(bench.command(output, *options)).returncode)
+    last = subprocess.run(bench.command(output, *options), stderr=bench.errors)
+    collect(bench, row, output, last.returncode)
     return row
 
 
@@ -155,7 +158,7 @@ def worker_killed(bench: Bench, n_tries: int, name: str, *options: str) -> Row:
     output = bench.folder / "worker.jsonl"
     while row.tried < n_tries:
         command = bench.command(output, "--n-process", "2", *options)
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(command, stderr=bench.errors)
         moment = time.monotonic() + bench.rng.uniform(0, bench.seconds)
         while process.poll() is None and (time.monotonic() < moment or not workers(process.pid)):
             time.sleep(0.02)
@@ -183,7 +186,10 @@ def workers(pid: int) -> list[int]:
 def collect(bench: Bench, row: Row, output: Path, code: int) -> None:
     """Count what is in a finished output, and make room for the next."""
     if code != 0 or folder_of(output).exists():
-        raise RuntimeError(f"{row.fault}: exit code {code}, expected 0 and nothing unfinished.")
+        errors = Path(bench.errors.name).read_text("utf-8")[-2000:]
+        raise RuntimeError(
+            f"{row.fault}: exit code {code}, expected 0 and nothing unfinished. {errors}"
+        )
     row.add(bench.expected, output.read_bytes().splitlines())
     output.unlink()
 
@@ -200,7 +206,8 @@ def full_disk(bench: Bench, n_tries: int) -> Row:
                 raise RuntimeError(f"exit code {result.returncode} on a full disk: {result.stderr}")
             row.tried += 1
             grow(10 * needed)
-            collect(bench, row, output, subprocess.run(bench.command(output)).returncode)
+            again = subprocess.run(bench.command(output), stderr=bench.errors)
+            collect(bench, row, output, again.returncode)
     return row
 
 
