@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import json
+import errno
 import sys
-from collections import Counter, deque
-from contextlib import nullcontext
+from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..streaming.options import PIECE_CHARACTERS, Format, Options, Per
 from ..streaming.outputs import To, find_output
-from .models import load, relation_extractor, stop
+from ..streaming.progress import Pace, Show, displayed
+from .models import stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from contextlib import AbstractContextManager
+    from ..streaming.texts import Reject
+    from ..streaming.workers import Engine
 
-    from spacy.language import Language
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+INTERRUPTED = 130
 
-    from ..pipeline.component import RelationExtractor
-    from ..streaming.chunks import Piece
-    from ..streaming.records import Record
-    from ..streaming.sources import Reject, Text
+
+class EngineName(str, Enum):
+    """Who does the work."""
+
+    local = "local"
+    dask = "dask"
 
 
 def annotate(
@@ -70,112 +73,121 @@ def annotate(
         int, typer.Option(min=1, help="Longer texts are cut into pieces that end with sentences.")
     ] = PIECE_CHARACTERS,
     batch_size: Annotated[int, typer.Option(min=1, help="Documents in one batch.")] = 128,
+    task_bytes: Annotated[
+        int,
+        typer.Option(min=1, help="Input between two checkpoints: what a worker does at a time."),
+    ] = 2**18,
+    n_process: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
+    engine: Annotated[
+        EngineName, typer.Option(help="dask: on a cluster (needs the extra `dask`).")
+    ] = EngineName.local,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(help="Address of a Dask scheduler; default: --n-process workers here."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where a run ended.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output.")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Wait for lines to be appended to the only input.")
+    ] = False,
+    idle: Annotated[
+        float | None, typer.Option(min=0, help="Seconds without a line that end --follow.")
+    ] = None,
+    progress: Annotated[
+        Show, typer.Option(help="On standard error; auto: only at a terminal.")
+    ] = Show.auto,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Neither progress nor a summary.")
+    ] = False,
 ) -> None:
     """Find relations in texts; writes the training format, or tables, DocBin, brat, SQLite.
 
-    What cannot be read is named, the rest is written, and the exit code is 1.
+    A document that fails goes to OUTPUT.rejects.jsonl (without -o to standard error) with its
+    error; the run goes on, and ends with exit code 1. After any other end, --resume goes on.
     """
-    from ..streaming.chunks import cut_texts
-    from ..streaming.inputs import list_sources
-    from ..streaming.sinks import sink_for
+    if output is None and (resume or overwrite):
+        stop("--resume and --overwrite are about an output file; name it with -o.")
+    if resume and overwrite:
+        stop("--resume goes on and --overwrite starts anew; choose one of them.")
+    from ..streaming.checkpoint import Finished
+    from ..streaming.engine import Settings
+    from ..streaming.runs import Order, carry_out
+    from ..streaming.workers import WorkerError
 
-    counts: Counter[str] = Counter()
-    rejects: list[Reject] = []
+    pace = Pace()
     try:
-        options = Options(format, per, text_field, id_field, encoding, quotes)
-        kind = find_output(output, to)
-        list_sources(inputs, options)
-        nlp = load(model)
-        component = relation_extractor(nlp)
-        size = min(nlp.max_length, chunk_chars)
-        texts = _with_progress(_read(nlp, inputs, options, rejects))
-        pieces = cut_texts(texts, size, nlp.tokenizer)
-        records = _records(nlp, component, pieces, evidence, batch_size, counts)
-        if output is None or kind is To.jsonl:
-            _write_lines(records, output)
-        else:
-            sink_for(kind, nlp.lang or "xx")(records, output)
-    except (ValueError, OSError, ImportError, NotImplementedError) as error:
-        stop(error)
-    skipped = ", ".join(f"{reason} {n:,}" for reason, n in component.report.items())
+        order = Order(
+            model,
+            inputs,
+            Options(format, per, text_field, id_field, encoding, quotes),
+            Settings(batch_size, evidence, chunk_chars),
+            engine=_engine(engine, n_process, scheduler),
+            output=output,
+            to=find_output(output, to),
+            resume=resume,
+            overwrite=overwrite,
+            task_bytes=task_bytes,
+            follow=follow,
+            idle=idle,
+        )
+        with displayed(Show.none if quiet else progress) as pace.display:
+            carry_out(order, pace, stream=sys.stdout.buffer, tell=_tell)
+    except KeyboardInterrupt:
+        typer.echo(f"Interrupted. {_kept(output)}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:  # whoever reads standard output has enough
+        raise
+    except Finished as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(0) from None
+    except (ValueError, OSError, ImportError, NotImplementedError, WorkerError) as error:
+        kept = _kept(output) if getattr(error, "errno", None) in FULL else ""
+        stop(f"{error} {kept}".rstrip())
+    if not quiet:
+        _summarize(pace, output)
+    if pace.counts.rejected:
+        raise typer.Exit(1)
+
+
+def _engine(name: EngineName, n_process: int, scheduler: str | None) -> Engine:
+    from ..streaming.cluster import on_cluster
+    from ..streaming.workers import in_processes, in_this_process
+
+    if name is EngineName.dask:
+        return on_cluster(scheduler, n_process)
+    if scheduler is not None:
+        stop("--scheduler is for --engine dask; add that.")
+    return in_this_process if n_process == 1 else in_processes(n_process)
+
+
+def _tell(reject: Reject) -> None:
+    typer.echo(f"rejected {reject.place}: {reject.error}", err=True)
+
+
+def _kept(output: Path | None) -> str:
+    from ..streaming.checkpoint import folder_of
+
+    if output is None:
+        return "Nothing is kept: there is no output file (-o)."
+    if not folder_of(output).exists():
+        return "Nothing was begun."
+    return (
+        f"What is finished is kept in {folder_of(output)}; go on with the same command and "
+        "--resume."
+    )
+
+
+def _summarize(pace: Pace, output: Path | None) -> None:
+    from ..streaming.checkpoint import rejects_of
+
+    counts = pace.counts
+    skipped = ", ".join(f"{reason} {n:,}" for reason, n in sorted(counts.skipped.items()))
+    summary = f"{counts.documents:,} documents, {counts.relations:,} relations"
+    if counts.rejected:
+        where = "" if output is None else f" (see {rejects_of(output)})"
+        summary += f", {counts.rejected:,} rejected{where}"
     typer.echo(
-        f"{counts['documents']:,} documents, {counts['relations']:,} relations; skipped: "
-        f"{skipped or 'none'}",
+        f"{summary}; skipped: {skipped or 'none'}; {pace.per_second('documents'):,.1f} "
+        f"documents/s, {pace.per_second('words'):,.0f} words/s",
         err=True,
     )
-    if rejects:
-        places = "\n".join(f"{reject.place}: {reject.error}" for reject in rejects)
-        stop(f"{len(rejects):,} documents could not be read:\n{places}")
-
-
-def _read(
-    nlp: Language, inputs: list[str], options: Options, rejects: list[Reject]
-) -> Iterator[Text]:
-    from ..streaming.sources import Text, plan
-
-    for shard in plan(inputs, options):
-        for item in shard.read(nlp):
-            if isinstance(item, Text):
-                yield item
-            else:
-                rejects.append(item)
-
-
-def _records(
-    nlp: Language,
-    component: RelationExtractor,
-    pieces: Iterable[Piece],
-    evidence: bool,
-    batch_size: int,
-    counts: Counter[str],
-) -> Iterator[Record]:
-    from ..streaming.chunks import join
-    from ..streaming.engine import annotate as annotate_stream
-    from ..streaming.records import to_record
-
-    waiting: deque[Piece] = deque()
-    spans_key = getattr(component.candidates, "spans_key", None)
-
-    def contents() -> Iterator[str | bytes]:
-        for piece in pieces:
-            waiting.append(piece)
-            yield piece.content
-
-    parts: list[Record] = []
-    for doc in annotate_stream(nlp, contents(), batch_size=batch_size):
-        piece = waiting.popleft()
-        part = to_record(doc, piece.text, component.attr, spans_key=spans_key, evidence=evidence)
-        parts.append(part)
-        if piece.is_last:
-            record = join(parts)
-            counts.update(documents=1, relations=len(record["relations"]))
-            yield record
-            parts = []
-
-
-def _write_lines(records: Iterable[Record], output: Path | None) -> None:
-    with _opened(output) as sink:
-        for record in records:
-            sink.write(json.dumps(record, ensure_ascii=False) + "\n")
-
-
-def _opened(output: Path | None) -> AbstractContextManager[TextIO]:
-    if output is None:
-        return nullcontext(sys.stdout)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    return output.open("w", encoding="utf-8")
-
-
-def _with_progress(texts: Iterable[Text]) -> Iterator[Text]:
-    """Count texts on stderr, if somebody looks."""
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.completed:,} documents read"),
-        TimeElapsedColumn(),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        yield from progress.track(texts)

@@ -32,15 +32,12 @@ def load(model: str) -> Language:
 
 def relation_extractor(nlp: Language) -> RelationExtractor:
     """The first klsh_relations component of `nlp`."""
-    from ..pipeline.component import RelationExtractor
+    from ..streaming.engine import extractor_of
 
-    for _, pipe in nlp.pipeline:
-        if isinstance(pipe, RelationExtractor):
-            return pipe
-    stop(
-        f"the pipeline has {nlp.pipe_names} but no klsh_relations; train one with "
-        "`python -m spacy train` (see the README)."
-    )
+    try:
+        return extractor_of(nlp)
+    except ValueError as error:
+        stop(error)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -18,14 +18,17 @@ def beside(output: Path) -> Iterator[Path]:
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     name = output.with_name(f"{output.name}.{uuid4().hex}")
+    old = name.with_name(f"{name.name}.old")
     try:
         yield name
         if name.is_dir():
-            _remove(output)
+            if output.exists():
+                output.replace(old)
         else:
             with name.open("rb+") as file:
                 os.fsync(file.fileno())
         name.replace(output)
+        _remove(old)
     finally:
         _remove(name)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from .beside import beside
+from .outputs import BRAT_INDEX, check_folder
 from .records import Record, passed_through
 from .triples import arguments_of
 
-INDEX = "documents.json"
 SLUG_LENGTH = 80
 ROLES = {"head": "Arg1", "tail": "Arg2"}
 LINE_BREAK = re.compile("[\r\n]")
@@ -26,10 +26,16 @@ def write_brat(records: Iterable[Record], output: Path) -> None:
     `output` is a folder. The file ``documents.json`` in it has the id and the fields passed
     through of the document of each name. Scores are notes. A relation with a role ``trigger``, or
     with one argument alone, is an event. In labels and roles white space is ``_``.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a folder with files of others.
     """
+    check_folder(output)
     with beside(output) as folder:
         folder.mkdir()
-        with (folder / INDEX).open("x", encoding="utf-8", newline="") as index:
+        with (folder / BRAT_INDEX).open("x", encoding="utf-8", newline="") as index:
             separator = "{"
             for number, record in enumerate(records, 1):
                 name = f"{number:08}-{NOT_IN_NAMES.sub('_', record['id'])[-SLUG_LENGTH:]}"

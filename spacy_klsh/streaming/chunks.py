@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc
 
+from .records import Record
 from .texts import Text
 
 WINDOW = 10_000  # characters before the longest possible end in which a sentence end is looked for
 BEHIND = 100  # characters behind it: a sentence ends where the next one begins
 SPACE = re.compile(r"\s")
-
-Record = dict[str, Any]
 
 
 def cut(text: str, size: int, tokenizer: Callable[[str], Doc]) -> Iterator[str]:
@@ -76,7 +75,7 @@ def cut_texts(texts: Iterable[Text], size: int, tokenizer: Callable[[str], Doc])
             yield Piece(text, content, left == 0)
 
 
-def join(records: Sequence[Mapping[str, Any]]) -> Record:
+def join(records: Sequence[Record]) -> dict[str, Any]:
     """The record of a text from those of its pieces, in their order.
 
     Character offsets and rows of entities are those in the whole; all else is the first one's.
@@ -86,8 +85,8 @@ def join(records: Sequence[Mapping[str, Any]]) -> Record:
         return dict(first)
     texts = [record["text"] for record in records]
     starts = accumulate((len(text) for text in texts[:-1]), initial=0)
-    entities: list[Record] = []
-    relations: list[Record] = []
+    entities: list[dict[str, Any]] = []
+    relations: list[dict[str, Any]] = []
     for record, start in zip(records, starts, strict=True):
         relations += [_moved(relation, len(entities)) for relation in record["relations"]]
         entities += [
@@ -97,7 +96,7 @@ def join(records: Sequence[Mapping[str, Any]]) -> Record:
     return {**first, "text": "".join(texts), "entities": entities, "relations": relations}
 
 
-def _moved(relation: Mapping[str, Any], by: int) -> Record:
+def _moved(relation: Mapping[str, Any], by: int) -> dict[str, Any]:
     """The relation with rows of entities so many further on."""
     if "arguments" in relation:
         rows = {role: row + by for role, row in relation["arguments"].items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from glob import glob, has_magic
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from smart_open.transport import get_transport
 
 from ..corpora.documents import visible_files
-from .options import STDIN, SUFFIXES, Format, Options, bare_suffix
+from .options import STDIN, SUFFIXES, Format, Options, bare_suffix, packing_of
 
 logger = logging.getLogger(__name__)
 
@@ -75,18 +76,23 @@ def _in_directory(directory: Path, options: Options) -> list[str]:
     if options.format is None:
         annotated = {file.with_suffix(".txt") for file in files if file.suffix == ".ann"}
     found = [file for file in files if bare_suffix(file.name) in suffixes]
+    others = [file for file in files if bare_suffix(file.name) not in suffixes]
     if not found:
         raise FileNotFoundError(
             f"the directory {directory} holds no file that ends in {', '.join(suffixes)}; give the "
             "files that do, or a glob."
         )
-    if len(found) < len(files):
-        first = next(file for file in files if file not in found)
-        logger.warning(
-            "%s: %d files end in none of %s and are left out; the first is %s",
-            *(directory, len(files) - len(found), ", ".join(suffixes), first),
+    if others:
+        _tell_once(
+            f"{directory}: {len(others)} files end in none of {', '.join(suffixes)} and are left "
+            f"out; the first is {others[0]}"
         )
     return [_annotations(file, options) for file in found if file not in annotated]
+
+
+@lru_cache(maxsize=1000)  # a run lists its sources more than once
+def _tell_once(message: str) -> None:
+    logger.warning(message)
 
 
 def _annotations(path: Path, options: Options) -> str:
@@ -110,7 +116,7 @@ def _n_bytes(name: str, options: Options) -> int | None:
 def _check_support(name: str) -> None:
     if "://" in name:
         get_transport(name.partition("://")[0])
-    if name.lower().endswith(".zst") and sys.version_info < (3, 14):
+    if packing_of(name) == ".zst" and sys.version_info < (3, 14):
         try:
             import_module("backports.zstd")
         except ImportError as error:

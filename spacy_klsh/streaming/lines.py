@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from smart_open import open as smart_open
 
-from .options import STDIN, UTF_8, Options
+from .options import STDIN, UTF_8, Options, packing_of
 from .texts import Reject, shown
 
 BLOCK = 2**16  # what is lost, at most, before the place where an archive is damaged
@@ -40,7 +40,7 @@ def opened(source: str) -> AbstractContextManager[BinaryIO]:
     if source == STDIN:
         return nullcontext(sys.stdin.buffer)
     try:
-        file: BinaryIO = smart_open(source, "rb")
+        file: BinaryIO = smart_open(source, "rb", compression=packing_of(source) or "disable")
     except (ImportError, NotImplementedError):
         raise
     except Exception as error:  # every transport has exceptions of its own

@@ -118,7 +118,17 @@ class Options:
         return format is Format.jsonl or (format in TABLES and not self.quoted)
 
 
+def packing_of(source: str) -> str:
+    """The suffix that tells how `source` is packed, ``""`` if it is not."""
+    suffix = _path(source).suffix.lower()
+    return suffix if suffix in COMPRESSED else ""
+
+
 def bare_suffix(source: str) -> str:
-    """The suffix that tells the format, that of compression aside: ``.txt`` of ``a.TXT.gz``."""
-    path = PurePath(source.partition("?")[0] if "://" in source else source)
-    return (path.with_suffix("") if path.suffix.lower() in COMPRESSED else path).suffix.lower()
+    """The suffix that tells the format, that of packing aside: ``.txt`` of ``a.TXT.gz``."""
+    path = _path(source)
+    return (path.with_suffix("") if packing_of(source) else path).suffix.lower()
+
+
+def _path(source: str) -> PurePath:
+    return PurePath(source.partition("?")[0] if "://" in source else source)

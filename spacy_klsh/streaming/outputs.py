@@ -29,6 +29,9 @@ SUFFIXES = {
 }
 
 
+BRAT_INDEX = "documents.json"
+
+
 def find_output(output: Path | None, to: To | None = None) -> To:
     """What `output` is, JSONL if it is standard output.
 
@@ -38,6 +41,8 @@ def find_output(output: Path | None, to: To | None = None) -> To:
         If its suffix does not tell, or something else than JSONL should go to standard output.
     ModuleNotFoundError
         If it needs another package.
+    FileExistsError
+        If it is to be a folder of brat, and there is a folder that is none of ours.
     """
     if output is None:
         if to not in (None, To.jsonl):
@@ -53,4 +58,20 @@ def find_output(output: Path | None, to: To | None = None) -> To:
         raise ModuleNotFoundError(
             "Parquet needs pyarrow; `python -m pip install spacy-klsh[parquet]`."
         )
+    if found is To.brat:
+        check_folder(output)
     return found
+
+
+def check_folder(folder: Path) -> None:
+    """Make sure that no files but ours are lost when a folder of brat is written.
+
+    Raises
+    ------
+    FileExistsError
+        If they would be.
+    """
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / BRAT_INDEX).is_file():
+        raise FileExistsError(
+            f"the folder {folder} has files of others in it (no {BRAT_INDEX}); name a new one."
+        )

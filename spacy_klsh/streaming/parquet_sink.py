@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +15,11 @@ if TYPE_CHECKING:
     import pyarrow
 
 GROUP_ROWS = 10_000
+GROUP_CHARACTERS = 2**26
 
 
 def write_parquet(records: Iterable[Record], output: Path) -> None:
-    """Write all records, 10,000 to a row group.
+    """Write all records, 10,000 to a row group, fewer of long texts.
 
     Columns are ``id``, ``text``, ``fields`` (JSON of what was passed through), ``entities``, which
     have start, end, label, text and id, and ``relations``, which have label, score, arguments and
@@ -29,13 +29,25 @@ def write_parquet(records: Iterable[Record], output: Path) -> None:
     import pyarrow.parquet
 
     schema = _schema()
-    rows = map(_row, records)
     with (
         beside(output) as path,
         pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer,
     ):
-        while group := list(islice(rows, GROUP_ROWS)):
+        for group in _groups(records):
             writer.write_table(pyarrow.Table.from_pylist(group, schema))
+
+
+def _groups(records: Iterable[Record]) -> Iterator[list[dict[str, Any]]]:
+    group: list[dict[str, Any]] = []
+    n_characters = 0
+    for record in records:
+        group.append(_row(record))
+        n_characters += len(record["text"])
+        if len(group) == GROUP_ROWS or n_characters >= GROUP_CHARACTERS:
+            yield group
+            group, n_characters = [], 0
+    if group:
+        yield group
 
 
 def _schema() -> pyarrow.Schema:

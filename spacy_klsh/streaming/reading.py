@@ -52,7 +52,8 @@ def _read(source: str, options: Options, cut: Cut | None) -> Iterator[Text | Rej
         if options.format_of(source) is Format.docbin:
             yield from read_docbin(blocks, source)
             return
-        blocks = narrowed(blocks, options, source)
+        if cut is None:
+            blocks = narrowed(blocks, options, source)
         if options.per_of(source) is Per.file:
             yield from read_file(blocks, source, line_codec(options))
             return

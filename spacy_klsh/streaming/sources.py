@@ -11,7 +11,7 @@ from spacy.language import Language
 from .cuts import AFTER_BLANK_LINE, AFTER_LINE, Cut, cut_file
 from .inputs import Source, is_local, list_sources
 from .lines import wide_encoding
-from .options import COMPRESSED, STDIN, Format, Options, Per
+from .options import STDIN, Format, Options, Per, packing_of
 from .reading import read_source
 from .texts import Reject, Text
 
@@ -109,7 +109,7 @@ def _shards(source: Source, options: Options, shard_bytes: int) -> Iterator[Shar
 
 def _can_be_cut(name: str, options: Options) -> bool:
     """Whether it is a plain local file of lines that can be read one by one."""
-    if not is_local(name) or name.lower().endswith(COMPRESSED) or not options.is_lines(name):
+    if not is_local(name) or packing_of(name) or not options.is_lines(name):
         return False
     with Path(name).open("rb") as file:
         return wide_encoding(file.read(MARK_BYTES), options) is None

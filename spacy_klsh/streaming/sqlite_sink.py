@@ -59,7 +59,7 @@ def write_sqlite(records: Iterable[Record], output: Path) -> None:
     """Write a database of all records.
 
     Its tables are ``documents``, ``entities``, ``relations`` and ``arguments``, which joins the
-    two; the view ``triples`` has what a file of TSV would have.
+    two; the view ``triples`` has those of a table of TSV, without offsets.
     """
     with beside(output) as path, closing(sqlite3.connect(path, isolation_level=None)) as database:
         # nobody sees the file before it is whole, so a crash may break it

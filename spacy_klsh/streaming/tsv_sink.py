@@ -24,12 +24,14 @@ def write_tsv(records: Iterable[Record], output: Path) -> None:
     """
     with beside(output) as path, path.open("x", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        quoting = csv.writer(file, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_ALL)
         writer.writerow(COLUMNS)
         for record in records:
             for number, label, score, head, tail in triples(record):
-                writer.writerow(
-                    (
-                        *(record["id"], head.text, label, tail.text, score, head.label, tail.label),
-                        *(head.start, head.end, tail.start, tail.end, head.role, tail.role, number),
-                    )
+                row = (
+                    *(record["id"], head.text, label, tail.text, score, head.label, tail.label),
+                    *(head.start, head.end, tail.start, tail.end, head.role, tail.role, number),
                 )
+                # before Python 3.13 nothing else quotes a CR
+                has_cr = any("\r" in cell for cell in row if isinstance(cell, str))
+                (quoting if has_cr else writer).writerow(row)

@@ -123,7 +123,7 @@ def test_annotate_shows_its_progress_on_a_terminal(run, model, page, tmp_path, m
     monkeypatch.setenv("FORCE_COLOR", "1")
     output = tmp_path / "out.jsonl"
     result = run("annotate", model, page, "--per", "line", "-o", output)
-    assert "documents read" in result.stderr
+    assert "3 documents, 0.0 of 0.0 MB" in result.stderr and "relations/s" in result.stderr
     assert len(documents(output.read_text(encoding="utf-8"))) == 3
 
 
@@ -146,7 +146,8 @@ def test_annotate_names_missing_files(run, model, page, tmp_path):
 )
 def test_annotate_names_unreadable_files(run, model, file, name, content, message):
     result = run("annotate", model, file(name, content), exit_code=1)
-    assert "Error: 1 documents could not be read" in result.stderr and message in result.stderr
+    assert result.stderr.startswith("rejected ") and message in result.stderr
+    assert "0 documents, 0 relations, 1 rejected; " in result.stderr
 
 
 def test_annotate_cuts_too_long_a_text(run, model, page, load_once, monkeypatch):

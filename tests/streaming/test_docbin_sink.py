@@ -28,3 +28,11 @@ def test_a_docbin_takes_long_texts_and_other_languages(tmp_path):
     write_docbin([record], tmp_path / "a.spacy", lang="fr")
     (doc,) = DocBin().from_disk(tmp_path / "a.spacy").get_docs(NLP.vocab)
     assert doc.text == record["text"] and doc[0].text == "c'"
+
+
+def test_entities_that_no_doc_can_have_are_reported(tmp_path, caplog):
+    entities = [{"start": 0, "end": 1, "label": "X"}, {"start": 1, "end": 2, "label": "Y"}]
+    relations = [{"label": "R", "head": 0, "tail": 1, "score": 1.0}]
+    record = {"id": "a", "text": "a b", "entities": entities, "relations": relations}
+    write_docbin([record], tmp_path / "a.spacy")
+    assert "a.spacy: 1 lost mentions" in caplog.text and "1 lost relations" in caplog.text

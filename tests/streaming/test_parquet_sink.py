@@ -10,9 +10,10 @@ from spacy_klsh.streaming.triples import arguments_of
 parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
 
 
-@pytest.mark.parametrize("group_rows", [1, 3, 10_000])
-def test_parquet_reads_back(tmp_path, monkeypatch, group_rows):
-    monkeypatch.setattr("spacy_klsh.streaming.parquet_sink.GROUP_ROWS", group_rows)
+@pytest.mark.parametrize(("rows", "characters"), [(1, 10**6), (3, 10**6), (10_000, 50)])
+def test_parquet_reads_back(tmp_path, monkeypatch, rows, characters):
+    monkeypatch.setattr("spacy_klsh.streaming.parquet_sink.GROUP_ROWS", rows)
+    monkeypatch.setattr("spacy_klsh.streaming.parquet_sink.GROUP_CHARACTERS", characters)
     write_parquet(made.RECORDS, tmp_path / "a.parquet")
     table = parquet.read_table(tmp_path / "a.parquet")
     rows = table.to_pylist()

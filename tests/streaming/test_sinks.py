@@ -47,6 +47,17 @@ def test_no_records_are_a_file_as_well(sink, tmp_path):
     assert (tmp_path / "a").exists()
 
 
+def test_folders_of_others_are_never_replaced(tmp_path):
+    (tmp_path / "a.txt").write_text("mine", encoding="utf-8")
+    for write in (lambda: find_output(tmp_path, To.brat), lambda: SINKS["brat"]([], tmp_path)):
+        with pytest.raises(FileExistsError, match=r"has files of others in it .*; name a new one"):
+            write()
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "mine"
+    (tmp_path / "empty").mkdir()
+    SINKS["brat"](made.RECORDS, tmp_path / "empty")
+    assert len(list((tmp_path / "empty").iterdir())) == 9
+
+
 @pytest.mark.parametrize(
     ("name", "to", "expected"),
     [

@@ -11,7 +11,10 @@ from spacy_klsh.streaming.sources import Format, Options, Per, Reject, Text, pla
 LINES = st.lists(
     st.tuples(
         st.sampled_from(
-            [b"", b" ", b"\t", b"a", "é b".encode(), b"\xe9", b'{"text": "x"}', b"1\t2"]
+            [
+                *(b"", b" ", b"\t", b"a", "é b".encode(), b"\xe9", b'{"text": "x"}', b"1\t2"),
+                *(b"\xff\xfe", b"\xef\xbb\xbf"),
+            ]
         ),
         st.sampled_from([b"\n", b"\n", b"\r\n", b"\r", b"\n\n"]),
     ),

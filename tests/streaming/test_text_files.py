@@ -3,6 +3,9 @@ import gzip
 import lzma
 import random
 import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 
@@ -240,3 +243,34 @@ def test_lines_come_as_soon_as_they_are_there(monkeypatch):
     for _, line in split_lines(read_blocks(Slow(), "-")):
         log.append(line)
     assert log == ["read", b"one\n", "read", "read", b"two\r\n", "read", "read", b"three"]
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def site(tmp_path):
+    """The address of a web server on the files of a folder."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path)) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_urls_also_packed_and_with_a_query(site, tmp_path):
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"one\ntwo\n"))
+    url = f"{site}/a.txt.gz?signature=b.txt"
+    assert pairs(read_all([url], per=Per.line)) == [(f"{url}:1", "one"), (f"{url}:2", "two")]
+    (reject,) = read_all([f"{site}/missing.txt"])
+    assert reject.place == f"{site}/missing.txt" and "404" in reject.error
+
+
+@pytest.mark.parametrize("name", ["what?.txt", "a#b.txt", "50%20.txt", "a b.txt", "é.txt"])
+@pytest.mark.parametrize("per", [Per.line, Per.file])
+def test_names_with_odd_characters(read, name, per):
+    (text,) = read(b"one", name, per=per)
+    assert text.text == "one" and text.id.startswith(name)

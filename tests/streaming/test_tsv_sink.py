@@ -16,6 +16,14 @@ def test_triples_as_tsv(tmp_path):
     assert len(lines) == 2 + 2 + 1 + 2
 
 
+def test_line_breaks_in_ids_are_quoted(tmp_path):
+    record = {**made.ADA, "id": "a\rb\nc"}
+    write_tsv([record], tmp_path / "a.tsv")
+    with (tmp_path / "a.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t", strict=True))
+    assert [row[0] for row in rows] == ["document", *[record["id"]] * 2]
+
+
 @settings(max_examples=30, deadline=None)
 @given(records=st.lists(made.records(), max_size=3))
 def test_tsv_reads_back(tmp_path_factory, records):
