@@ -18,6 +18,7 @@ from benchmark_convert import convert
 from benchmark_kernel import kernel
 from benchmark_kernels import kernels
 from benchmark_start import start
+from benchmark_streaming import streaming
 from benchmark_subspace import subspace
 from rich.console import Console
 from rich.table import Table
@@ -36,6 +37,7 @@ class Name(Enum):
     convert = "convert"
     classifiers = "classifiers"
     kernels = "kernels"
+    streaming = "streaming"
 
 
 BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
@@ -46,6 +48,7 @@ BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
     Name.convert: convert,
     Name.classifiers: classifiers,
     Name.kernels: kernels,
+    Name.streaming: streaming,
 }
 FOLDERS = {
     Name.kernel: "ppi",
@@ -53,6 +56,7 @@ FOLDERS = {
     Name.convert: "chemprot",
     Name.classifiers: "chemprot",
     Name.kernels: "ppi",
+    Name.streaming: "text",
 }
 
 
