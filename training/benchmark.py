@@ -19,6 +19,7 @@ from benchmark_kernel import kernel
 from benchmark_kernels import kernels
 from benchmark_optimize import optimize
 from benchmark_start import start
+from benchmark_streaming import streaming
 from benchmark_subspace import subspace
 from rich.console import Console
 from rich.table import Table
@@ -38,6 +39,7 @@ class Name(Enum):
     classifiers = "classifiers"
     kernels = "kernels"
     optimize = "optimize"
+    streaming = "streaming"
 
 
 BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
@@ -49,6 +51,7 @@ BENCHMARKS: dict[Name, Callable[[Path], dict[str, float]]] = {
     Name.classifiers: classifiers,
     Name.kernels: kernels,
     Name.optimize: optimize,
+    Name.streaming: streaming,
 }
 FOLDERS = {
     Name.kernel: "ppi",
@@ -57,6 +60,7 @@ FOLDERS = {
     Name.classifiers: "chemprot",
     Name.kernels: "ppi",
     Name.optimize: "ppi",
+    Name.streaming: "text",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -39,7 +40,7 @@ def read_brat_document(path: Path, nlp: Language | None) -> Iterator[Text | Reje
     """
     text_path = str(path.with_suffix(".txt"))
     try:
-        docs, report = read_brat(path if path.is_file() else text_path, nlp or _english())
+        docs, report = read_brat(path if path.is_file() else text_path, _unlimited(nlp))
     except OSError as error:
         yield Reject(str(path), f"cannot be opened ({error}); check it.")
         return
@@ -52,8 +53,13 @@ def read_brat_document(path: Path, nlp: Language | None) -> Iterator[Text | Reje
 
 
 @lru_cache(maxsize=1)
-def _english() -> Language:
-    return spacy.blank("en")
+def _unlimited(nlp: Language | None) -> Language:
+    """The tokenizer of `nlp`, else the English one, for texts of any length."""
+    bare = spacy.blank("en")
+    bare.max_length = sys.maxsize
+    if nlp is not None:
+        bare.tokenizer = nlp.tokenizer
+    return bare
 
 
 def _text(reference: Doc, id: str, place: str) -> Text:

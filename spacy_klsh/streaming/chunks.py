@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 from spacy.pipeline import Sentencizer
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
 
 from .records import Record
 from .texts import Text
@@ -34,10 +36,46 @@ def cut(text: str, size: int, tokenizer: Callable[[str], Doc]) -> Iterator[str]:
     """
     start = 0
     while len(text) - start > size:
-        end = _sentence_end(text, start, size, tokenizer) or _space(text, start, size)
-        yield text[start : start + end]
-        start += end
+        end = _end(text, start, size, tokenizer)
+        yield text[start:end]
+        start = end
     yield text[start:]
+
+
+def cut_doc(doc: Doc, size: int, tokenizer: Callable[[str], Doc]) -> Iterator[Doc]:
+    """The same of a Doc: tokens, entities and spans stay whole, longer than `size` if need be."""
+    starts = [token.idx for token in doc]
+    inside = {i for span in _spans(doc) for i in range(span.start + 1, span.end)}
+    text, first = doc.text, 0
+    while first < len(doc) and len(text) - starts[first] > size:
+        last = bisect_right(starts, _end(text, starts[first], size, tokenizer)) - 1
+        before = (i for i in range(last, first, -1) if i not in inside)
+        behind = (i for i in range(last + 1, len(doc)) if i not in inside)
+        end = next(chain(before, behind), len(doc))
+        yield _part(doc, first, end)
+        first = end
+    if first < len(doc) or not len(doc):
+        yield _part(doc, first, len(doc))
+
+
+def _spans(doc: Doc) -> Iterator[Span]:
+    return chain(doc.ents, *doc.spans.values())
+
+
+def _part(doc: Doc, start: int, end: int) -> Doc:
+    part = doc[start:end].as_doc()
+    for key, group in doc.spans.items():
+        part.spans[key] = [
+            Span(part, span.start - start, span.end - start, span.label_, span_id=span.id_)
+            for span in group
+            if start <= span.start and span.end <= end
+        ]
+    return part
+
+
+def _end(text: str, start: int, size: int, tokenizer: Callable[[str], Doc]) -> int:
+    """Where the piece that begins at `start` should end."""
+    return start + (_sentence_end(text, start, size, tokenizer) or _space(text, start, size))
 
 
 def _sentence_end(text: str, start: int, size: int, tokenizer: Callable[[str], Doc]) -> int:
@@ -64,15 +102,18 @@ class Piece(NamedTuple):
 
 
 def cut_texts(texts: Iterable[Text], size: int, tokenizer: Callable[[str], Doc]) -> Iterator[Piece]:
-    """The pieces of all texts, in order. Where there is a Doc it is one piece, however long."""
+    """The pieces of all texts, in order."""
     for text in texts:
-        if text.doc is not None:
-            yield Piece(text, text.doc, True)
-            continue
-        left = len(text.text)
-        for content in cut(text.text, size, tokenizer):
-            left -= len(content)
-            yield Piece(text, content, left == 0)
+        contents: Sequence[str | bytes]
+        if text.doc is None:
+            contents = list(cut(text.text, size, tokenizer))
+        elif len(text.text) <= size:
+            contents = [text.doc]
+        else:
+            doc = Doc(Vocab()).from_bytes(text.doc)
+            contents = [part.to_bytes() for part in cut_doc(doc, size, tokenizer)]
+        for number, content in enumerate(contents, 1):
+            yield Piece(text, content, number == len(contents))
 
 
 def join(records: Sequence[Record]) -> dict[str, Any]:

@@ -142,7 +142,7 @@ def _pieces(nlp: Language, text: Text, size: int) -> list[Piece]:
     try:
         return list(cut_texts([text], size, nlp.tokenizer))
     except Exception:  # of the tokenizer, which will say so again
-        return [Piece(text, text.text, is_last=True)]
+        return [Piece(text, text.doc or text.text, is_last=True)]
 
 
 def _annotated(

@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
 
 import spacy
@@ -19,6 +20,7 @@ from .parts import write_part
 from .tasks import Task
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+ONE_AT_A_TIME = Lock()  # a vocabulary has one memory zone; a Dask worker may have many threads
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,9 @@ class Job:
 
     def write(self, task: Task, file: BinaryIO) -> None:
         """Write the part of `task` with the model, which this process loads once."""
-        nlp = loaded(self.model, self.sha256)
-        write_part(file, annotate(nlp, task.piece.read(nlp), self.settings))
+        with ONE_AT_A_TIME:
+            nlp = loaded(self.model, self.sha256)
+            write_part(file, annotate(nlp, task.piece.read(nlp), self.settings))
 
 
 @lru_cache(maxsize=1)

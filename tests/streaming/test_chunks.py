@@ -1,12 +1,17 @@
+import random
+
 import pytest
 import spacy
 import tiny
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spacy.tokens import Doc, Span
+from spacy.util import filter_spans
 
 from spacy_klsh.corpora.jsonl import to_json
 from spacy_klsh.streaming import chunks
-from spacy_klsh.streaming.chunks import cut, join
+from spacy_klsh.streaming.chunks import cut, cut_doc, cut_texts, join
+from spacy_klsh.streaming.texts import Text
 
 BLANK = spacy.blank("en")
 LONG = " ".join(tiny.sentence(pattern, i) for i in range(30) for pattern in tiny.SENTENCES)
@@ -93,6 +98,41 @@ def test_a_text_cut_at_sentence_ends_has_the_relations_of_the_whole(nlp):
     joined = join([to_json(nlp(piece)) for piece in cut(LONG, 300, nlp.tokenizer)])
     assert joined["entities"] == whole["entities"]
     assert [r["label"] for r in joined["relations"]] == [r["label"] for r in whole["relations"]]
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=TEXTS, size=st.integers(1, 40), seed=st.integers(0, 99))
+def test_tokens_entities_and_spans_of_docs_stay_whole(text, size, seed):
+    doc, rng = BLANK.make_doc(text), random.Random(seed)
+    starts = sorted(rng.sample(range(len(doc)), min(3, len(doc))))
+    ends = [min(len(doc), i + rng.randint(1, 4)) for i in starts]
+    spans = [Span(doc, *ab, "X", span_id=f"{ab}") for ab in zip(starts, ends, strict=True)]
+    doc.spans["all"] = spans
+    doc.set_ents(filter_spans(spans), default="blocked")
+    found = list(cut_doc(doc, size, BLANK.tokenizer))
+    assert "".join(part.text for part in found) == doc.text
+    tokens = [token.text for part in found for token in part]
+    assert tokens == [token.text for token in doc]
+    for of in (lambda part: part.ents, lambda part: part.spans["all"]):
+        start, moved = 0, []
+        for part in found:
+            moved += [(start + s.start_char, start + s.end_char, s.label_, s.id_) for s in of(part)]
+            start += len(part.text)
+        assert sorted(moved) == sorted((s.start_char, s.end_char, s.label_, s.id_) for s in of(doc))
+    longest = max((len(s.text_with_ws) for s in (*doc, *spans)), default=0)
+    assert all(len(part.text) <= max(size, 3 * longest) for part in found)
+
+
+def test_a_long_doc_is_cut_like_its_text(nlp):
+    doc = nlp.make_doc(LONG)
+    text = Text("a", LONG, "a", doc=doc.to_bytes())
+    found = list(cut_texts([text, text._replace(doc=None)], 300, nlp.tokenizer))
+    half = len(found) // 2
+    parts = [Doc(nlp.vocab).from_bytes(piece.content).text for piece in found[:half]]
+    assert parts == [piece.content for piece in found[half:]] and half > 10
+    assert [piece.is_last for piece in found] == 2 * [*[False] * (half - 1), True]
+    (whole,) = cut_texts([text], len(LONG), nlp.tokenizer)
+    assert whole.content is text.doc and whole.is_last
 
 
 def test_all_else_is_that_of_the_first_piece():
