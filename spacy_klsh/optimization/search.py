@@ -158,14 +158,14 @@ def metropolis(
         yield _record(step, {slot.name: value}, found, accepted, best)
         if step - reached >= patience:
             break
-    for slot, value in _changes(given, hashing.kernel, slots):
+    for step, (slot, value) in enumerate(_changes(given, hashing.kernel, slots), start=n_steps):
         simpler = changed(hashing.kernel, slot.name, value, views)
         found = judge(hashing, simpler, sample, labels, objective)
         accepted = found > best - objective.temperature
         if accepted:
             best = max(best, found)
             give_kernel(hashing, simpler)
-        yield _record(n_steps, {slot.name: value}, found, accepted, best)
+        yield _record(step, {slot.name: value}, found, accepted, best)
 
 
 def _record(
