@@ -30,13 +30,16 @@ def test_sentences_are_those_of_texts_without_headings(corpora):
 
 def test_figures_are_ratios_of_times(corpora, monkeypatch):
     monkeypatch.setattr(benchmark, "COUNT", "sum(range(1_000_000))")
-    monkeypatch.setattr(benchmark, "command", lambda *arguments: 6.0 / len(arguments))
+    monkeypatch.setattr(
+        benchmark, "command", lambda *arguments: (6.0 / len(arguments), len(arguments))
+    )
     figures = benchmark.streaming(corpora)
     assert figures["n_sentences"] == figures["n_piped"] == 42
     assert figures["vs_bare_pipe"] == figures["bare_pipe_s"] / figures["ours_s"] > 0.1
     assert figures["one_process_s"] == 2.0
     assert figures["two_process_speedup"] == pytest.approx(5 / 3)
     assert figures["dask_speedup"] == pytest.approx(7 / 3)
+    assert figures["two_process_processor_speedup"] == pytest.approx(6 / 5)
     assert 0.2 < figures["control_speedup"] < 4
 
 

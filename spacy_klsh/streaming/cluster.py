@@ -12,7 +12,7 @@ from logging import CRITICAL
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .jobs import Job, one_thread
+from .jobs import Job
 from .parts import Part, whole_file
 from .tasks import Task
 from .workers import (
@@ -67,7 +67,6 @@ def on_cluster(scheduler: str | None, n_workers: int) -> Engine:
 def _local_cluster(n_workers: int) -> LocalCluster:
     from distributed import LocalCluster
 
-    one_thread()
     deaths = 0
     while True:
         try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -109,7 +111,13 @@ def folder_of(model: str) -> Path:
     return folder
 
 
-def one_thread() -> None:
-    """Keep linear algebra of processes that are started from now on to one thread each."""
-    for name in THREADS:
-        os.environ.setdefault(name, "1")
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Processes started meanwhile have one thread each for linear algebra, unless it is set."""
+    unset = [name for name in THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(unset, "1"))
+    try:
+        yield
+    finally:
+        for name in unset:
+            del os.environ[name]

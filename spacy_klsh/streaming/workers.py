@@ -85,7 +85,6 @@ class Crew:
     """
 
     def __init__(self, job: Job, folder: Path, n_workers: int) -> None:
-        one_thread()
         self.job = job
         self.folder = folder
         self.deaths: Counter[int] = Counter()
@@ -165,7 +164,7 @@ class Crew:
         ours, theirs = context.Pipe()
         arguments = (self.job, self.folder, theirs)
         process = context.Process(target=_work, args=arguments, daemon=True)
-        with deaf():
+        with deaf(), one_thread():
             process.start()
         theirs.close()
         return Worker(process, ours)
