@@ -35,7 +35,7 @@ n_bits = 60
 [components.klsh_relations.classifier]
 @misc = "spacy-klsh.linear.v1"
 """
-SPACE = {"classifier.inputs": ["both", "codes"], "hashing.n_bits": [40, 60]}
+SPACE = {"classifier.C": [1.0, 2.0], "hashing.n_bits": [40, 60]}
 
 
 @pytest.fixture
@@ -77,6 +77,7 @@ def test_a_search_writes_its_best_config_and_goes_on(blank, config, folder, caps
         load_config(config.with_name("best.cfg")), auto_fill=True
     ).get_pipe("klsh_relations")
     assert component.hashing.n_bits == best["settings"].get("hashing.n_bits", 60)
+    assert best["settings"].get("classifier.C", 10) == component.make_classifier(seed=0).C
     assert f"{best['f1']:.3f}" in capsys.readouterr().out
 
 

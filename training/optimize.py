@@ -21,7 +21,7 @@ import numpy as np
 import typer
 from joblib import Parallel, delayed
 from optimize_plot import draw_search, draw_trace
-from optimize_trial import NAME, TRAINING, loaded, split, tried
+from optimize_trial import NAME, TRAINING, loaded, put, split, tried
 from rich.console import Console
 from rich.table import Table
 from spacy.util import load_config
@@ -137,16 +137,11 @@ def resumed(checkpoint: Path, about: Row) -> list[Row]:
 def with_settings(given: Config, settings: Row) -> Config:
     """The config with other settings of the component."""
     config = given.copy()
-    for name, value in settings.items():
-        if name in TRAINING:
-            components = config.setdefault("initialize", {}).setdefault("components", {})
-            components.setdefault(NAME, {})[name] = value
-            continue
-        place = config["components"][NAME]
-        *path, last = name.split(".")
-        for key in path:
-            place = place[key]
-        place[last] = value
+    config["components"][NAME] = put(given["components"][NAME], settings)
+    later = {name: value for name, value in settings.items() if name in TRAINING}
+    if later:
+        components = config.setdefault("initialize", {}).setdefault("components", {})
+        components[NAME] = {**components.get(NAME, {}), **later}
     return config
 
 

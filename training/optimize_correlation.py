@@ -42,10 +42,11 @@ from spacy_klsh.pipeline.thresholds import choose_thresholds
 from spacy_klsh.pipeline.training import TrainingSet, collect, out_of_fold
 
 SAMPLES = (300, 1000)
+RIDGE = {f"leave one out, {p:g}": LeaveOneOut(penalty=p) for p in (0.1, 0.3, 1.0, 3.0, 10.0)}
 MEASURES: dict[str, Objective] = {
     "sum of I(bit:y)": MutualInformation(n_latents=0),
     **{f"I(c:y), {m} latents": MutualInformation(n_latents=m) for m in (1, 4, 16)},
-    **{f"leave one out, {p:g}": LeaveOneOut(penalty=p) for p in (0.1, 0.3, 1.0, 3.0, 10.0)},
+    **RIDGE,
 }
 EDGES = ("punct", "det", "conj", "appos", "cc", "amod", "compound", "prep", "pobj", "nsubj", "dobj")
 
@@ -115,7 +116,8 @@ def measured(nlp: Language, data: TrainingSet, config: Row, rng: np.random.Gener
     component = nlp.create_pipe("klsh_relations", config=settings)
     component.scheme, component.make_classifier = data.scheme, make_linear(inputs="codes")
     codes = component.hashing.fit(data.views, data.y).transform(data.views)
-    row: Row = {"config": config}
+    shares = np.bincount(label_ids(data.y)) / len(data.y)
+    row: Row = {"config": config, "H(y)": float(-(shares * np.log(shares)).sum())}
     for size in SAMPLES:
         rows = rng.permutation(len(data.y))[:size]
         bits, y = codes[rows].bits(), label_ids(data.y)[rows]
@@ -133,11 +135,19 @@ def correlation(rows: Sequence[Row], measure: str, score: str) -> float:
     return float(spearmanr(*values).statistic)
 
 
+def outside(rows: Sequence[Row], measure: str) -> tuple[float, float]:
+    """Shares of the configurations in which an information is below 0 and above H(y)."""
+    found = [(row[measure] < 0, row[measure] > row["H(y)"]) for row in rows]
+    below, above = np.mean(found, axis=0).tolist()
+    return below, above
+
+
 def show(rows: Sequence[Row]) -> None:
     """Print a line for each measure: all configurations, and those of the path kernel alone."""
     paths = [row for row in rows if "subsequence" in row["config"]["kernel"]["@misc"]]
     table = Table(title=f"Rank correlation, {len(rows)} configurations, {len(paths)} of paths")
-    for column in ("measure", "F1", "ROC AUC", "F1, paths", "lowest", "highest"):
+    columns = ("F1", "ROC AUC", "F1, paths", "lowest", "highest", "below 0", "above H(y)")
+    for column in ("measure", *columns):
         table.add_column(column, justify="left" if column == "measure" else "right")
     for size in SAMPLES:
         for name in MEASURES:
@@ -149,9 +159,10 @@ def show(rows: Sequence[Row]) -> None:
                 f"{correlation(rows, measure, 'auc'):.2f}",
                 f"{correlation(paths, measure, 'f1'):.2f}" if len(paths) > 2 else "",
                 *(f"{value:.3g}" for value in (min(values), max(values))),
+                *(f"{share:.0%}" for share in outside(rows, measure) if name not in RIDGE),
             )
         table.add_section()
-    Console(width=100).print(table)
+    Console(width=120).print(table)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from statistics import mean
@@ -12,7 +13,6 @@ from baselines import read
 from choose import folds, scores
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import dict_to_dot, dot_to_dict
 
 from spacy_klsh import register_extensions
 
@@ -32,10 +32,22 @@ def loaded(base: str, data: str) -> tuple[Language, list[Doc]]:
 
 def split(block: Row, training: Row, settings: Row) -> tuple[Row, Row]:
     """Config of the component, and what its `initialize` takes."""
-    flat = dict_to_dot({key: value for key, value in block.items() if key != "factory"})
-    flat |= {name: value for name, value in settings.items() if name not in TRAINING}
+    config = {name: value for name, value in block.items() if name != "factory"}
     later = {name: value for name, value in settings.items() if name in TRAINING}
-    return dot_to_dict(flat), {**training, **later}
+    return put(config, settings), {**training, **later}
+
+
+def put(block: Row, settings: Row) -> Row:
+    """The block of the component with other settings, but for those of training."""
+    config = deepcopy(block)
+    for name, value in settings.items():
+        *path, last = name.split(".")  # spaCy's dot_to_dict makes letters small
+        place = config
+        for key in path:
+            place = place.setdefault(key, {})
+        if name not in TRAINING:
+            place[last] = value
+    return config
 
 
 def tried(base: str, data: str, block: Row, training: Row, settings: Row, seed: int) -> Row:

@@ -86,12 +86,17 @@ class MutualInformation:
         start : HeldInformation, optional
             Of about the same bits of other candidates: CorEx goes on from there.
         """
+        from joblib import Parallel, delayed
+
         known = {} if start is None else {part.label: part.latents for part in start.parts}
         labelled = y[y != UNLABELLED]
         labels, counts = np.unique(labelled, return_counts=True)
-        parts = [self._part(None, 1.0, np.ones(len(y), bool), bits, known)]
+        of: list[tuple[int | None, float, NDArray[np.bool_]]] = [(None, 1.0, np.ones(len(y), bool))]
         for label, count in zip(labels.tolist(), counts.tolist(), strict=True):
-            parts.append(self._part(label, -count / len(labelled), y == label, bits, known))
+            of.append((label, -count / len(labelled), y == label))
+        parts = Parallel(require="sharedmem")(
+            delayed(self._part)(*each, bits, known) for each in of
+        )
         return HeldInformation(parts, np.ascontiguousarray(bits[:, changing].T))
 
     def _part(
