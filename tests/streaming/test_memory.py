@@ -50,4 +50,4 @@ def test_the_cache_of_lemmas_is_bounded(monkeypatch):
     monkeypatch.setattr(engine, "ZONE_TEXTS", 10)
     lemmatizer = nlp.get_pipe("lemmatizer")
     sizes = [len(lemmatizer.cache) for _ in annotate(nlp, random_texts(60, seed=1))]
-    assert max(sizes) > 20 and not lemmatizer.cache
+    assert len(lemmatizer.cache) <= 20 < max(sizes)
