@@ -28,6 +28,8 @@ from .workers import (
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
+ENVIRONMENT = "distributed.nanny.pre-spawn-environ"
+TRIM = "MALLOC_TRIM_THRESHOLD_"  # memory that goes back to the system at once is slow to have again
 AHEAD = 4  # tasks a worker thread: what a slow one holds up, the others do meanwhile
 
 
@@ -65,12 +67,14 @@ def on_cluster(scheduler: str | None, n_workers: int) -> Engine:
 
 
 def _local_cluster(n_workers: int) -> LocalCluster:
+    from dask import config
     from distributed import LocalCluster
 
+    own = {name: value for name, value in config.get(ENVIRONMENT).items() if name != TRIM}
     deaths = 0
     while True:
         try:
-            with deaf():
+            with deaf(), config.set({ENVIRONMENT: own}):
                 return LocalCluster(
                     n_workers=n_workers,
                     threads_per_worker=1,
