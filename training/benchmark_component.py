@@ -118,7 +118,7 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
     later subtracted from the time of the kernel.
     """
     hashing, scheme = extractor.hashing, extractor.scheme
-    reference = SymbolTable(hashing.reference_["path"], threshold=hashing.kernel.threshold)
+    reference = SymbolTable(hashing.reference_["path"], hashing.kernel)
     with watch.time("candidates"):
         candidates = [candidates_of(extractor, doc) for doc in docs]
     with watch.time("extraction"):
@@ -128,7 +128,7 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
         paths = take(paths, first if extractor.classifier.widths_[0] else [])
     with watch.time("similarity"):
         reference.similarity(paths["path"])
-        own_similarity(paths["path"], threshold=hashing.kernel.threshold)
+        own_similarity(paths["path"], hashing.kernel)
     with watch.time("gram"):
         gram = hashing.similarities(paths)
     with watch.time("bits"):
