@@ -17,10 +17,10 @@ import spacy
 import typer
 from rich.console import Console
 from rich.table import Table
+from settings import overridden
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import dot_to_dict
 from tokens import parsed
 
 from spacy_klsh.pipeline.readers import RelationCorpus
@@ -44,7 +44,7 @@ def main(
     for column in ("variant", "micro F1", "macro F1"):
         table.add_column(column, overflow="fold")
     for variant in variants:
-        config = dot_to_dict({**json.loads(variant), "seed": seed})
+        config = overridden({"seed": seed}, json.loads(variant))
         runs = [scores(nlp, docs, fold, config) for fold in folds(len(docs), seed)]
         columns = zip(*runs, strict=True)
         table.add_row(variant, *(f"{mean(c):.3f} ± {stdev(c):.3f}" for c in columns))

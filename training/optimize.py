@@ -21,9 +21,10 @@ import numpy as np
 import typer
 from joblib import Parallel, delayed
 from optimize_plot import draw_search, draw_trace
-from optimize_trial import NAME, TRAINING, loaded, put, split, tried
+from optimize_trial import NAME, TRAINING, loaded, split, tried
 from rich.console import Console
 from rich.table import Table
+from settings import overridden
 from spacy.util import load_config
 from thinc.api import Config
 from tokens import as_examples
@@ -137,7 +138,8 @@ def resumed(checkpoint: Path, about: Row) -> list[Row]:
 def with_settings(given: Config, settings: Row) -> Config:
     """The config with other settings of the component."""
     config = given.copy()
-    config["components"][NAME] = put(given["components"][NAME], settings)
+    own = {name: value for name, value in settings.items() if name not in TRAINING}
+    config["components"][NAME] = overridden(given["components"][NAME], own)
     later = {name: value for name, value in settings.items() if name in TRAINING}
     if later:
         components = config.setdefault("initialize", {}).setdefault("components", {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from statistics import mean
@@ -11,6 +10,7 @@ from typing import Any
 import spacy
 from baselines import read
 from choose import folds, scores
+from settings import overridden
 from spacy.language import Language
 from spacy.tokens import Doc
 
@@ -32,22 +32,10 @@ def loaded(base: str, data: str) -> tuple[Language, list[Doc]]:
 
 def split(block: Row, training: Row, settings: Row) -> tuple[Row, Row]:
     """Config of the component, and what its `initialize` takes."""
-    config = {name: value for name, value in block.items() if name != "factory"}
+    given = {name: value for name, value in block.items() if name != "factory"}
+    own = {name: value for name, value in settings.items() if name not in TRAINING}
     later = {name: value for name, value in settings.items() if name in TRAINING}
-    return put(config, settings), {**training, **later}
-
-
-def put(block: Row, settings: Row) -> Row:
-    """The block of the component with other settings, but for those of training."""
-    config = deepcopy(block)
-    for name, value in settings.items():
-        *path, last = name.split(".")  # spaCy's dot_to_dict makes letters small
-        place = config
-        for key in path:
-            place = place.setdefault(key, {})
-        if name not in TRAINING:
-            place[last] = value
-    return config
+    return overridden(given, own), {**training, **later}
 
 
 def tried(base: str, data: str, block: Row, training: Row, settings: Row, seed: int) -> Row:

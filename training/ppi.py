@@ -20,11 +20,11 @@ from costs import costs
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
+from settings import overridden
 from sklearn.metrics import f1_score, precision_recall_fscore_support, roc_auc_score
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
-from spacy.util import dict_to_dot, dot_to_dict
 
 from spacy_klsh import RelationExtractor, register_extensions
 from spacy_klsh.pipeline.thresholds import threshold_of_share
@@ -52,7 +52,7 @@ def main(
     json_file: Annotated[Path, typer.Option("--json")] = Path("metrics/ppi.json"),
 ) -> None:
     """Print and store precision, recall, F1 (mean ± sd) and ROC AUC of both directions."""
-    settings = dot_to_dict({**dict_to_dot(SETTINGS), **json.loads(config)})
+    settings = overridden(SETTINGS, json.loads(config))
     nlp = spacy.load(base, exclude=["ner"])
     register_extensions()
     corpora = {
