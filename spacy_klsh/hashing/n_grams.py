@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from ..compiled import compiled
 from ..structures import Int32, Int64, Structures, Views
 from .features import Features
+from .merging import merge_rows
 
 Uint64 = NDArray[np.uint64]
 Uint8 = NDArray[np.uint8]
 
 SKIPPED, OWN, JOINED = 0, 1, 2  # an edge that says nothing; an item of its own; part of its node
-MAX_WIDTH = 2**24  # classifiers have arrays of one number a column
+MAX_WIDTH = 2**24  # of `merging`; and classifiers have arrays of one number a column
 SKIP = 2**40  # beyond every scale of a length
 
 
@@ -110,7 +111,7 @@ class NGramFeatures:
         starts = [
             offsets + end - offsets[-1] for (_, offsets), end in zip(parts, ends, strict=True)
         ]
-        columns, offsets = _merged(
+        columns, offsets = merge_rows(
             np.concatenate([columns for columns, _ in parts]), np.stack(starts)
         )
         return Features(columns, offsets, self.width)
@@ -256,28 +257,3 @@ def _hash_n_grams(
             end += _write_skips(items[:size], most_skipped, seed, width, columns[end:])
     starts[n] = end
     return columns[:end].copy(), starts
-
-
-@compiled
-def _merged(columns: Int32, starts: Int64) -> tuple[Int32, Int64]:
-    """The columns of each row from all parts, sorted, each once.
-
-    Row i owns ``columns[starts[p, i]:starts[p, i + 1]]`` of every part p.
-    """
-    n_parts, n = starts.shape[0], starts.shape[1] - 1
-    out, offsets = np.empty(len(columns), np.int32), np.zeros(n + 1, np.int64)
-    end = 0
-    for i in range(n):
-        first = end
-        for part in range(n_parts):
-            for k in range(starts[part, i], starts[part, i + 1]):
-                out[end] = columns[k]
-                end += 1
-        row = np.sort(out[first:end])
-        end = first
-        for k in range(len(row)):
-            if k == 0 or row[k] != row[k - 1]:
-                out[end] = row[k]
-                end += 1
-        offsets[i + 1] = end
-    return out[:end].copy(), offsets
