@@ -22,7 +22,7 @@ from .texts import Reject, Text
 
 ZONE_TEXTS = 1000
 ZONE_CHARACTERS = 2_000_000
-CACHED_LEMMAS = 50_000
+CACHED_LEMMAS = 5000
 
 
 @dataclass(frozen=True)

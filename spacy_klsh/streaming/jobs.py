@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import spacy
 from spacy.language import Language
 from spacy.util import get_package_path, is_package
 
-from .engine import Settings, annotate, extractor_of
+from .engine import ZONE_TEXTS, Annotated, Settings, annotate, extractor_of
 from .parts import write_part
 from .tasks import Task
+from .texts import Reject, Text
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+MOST_WORDS = 500_000  # new to a vocabulary, whose tables keep room for those it has forgotten
 ONE_AT_A_TIME = Lock()  # a vocabulary has one memory zone; a Dask worker may have many threads
 
 
@@ -42,15 +46,39 @@ class Job:
     sha256: str
     settings: Settings
 
+    def pipeline(self) -> Language:
+        """The model: loaded once, and anew when its vocabulary has had many more words."""
+        nlp, n_words = loaded(self.model, self.sha256)
+        if len(nlp.vocab) > n_words + MOST_WORDS:
+            del nlp
+            loaded.cache_clear()
+            gc.collect()  # pipelines refer to themselves
+            nlp, _ = loaded(self.model, self.sha256)
+        return nlp
+
     def write(self, task: Task, file: BinaryIO) -> None:
-        """Write the part of `task` with the model, which this process loads once."""
+        """Write the part of `task`."""
         with ONE_AT_A_TIME:
-            nlp = loaded(self.model, self.sha256)
+            nlp = self.pipeline()
             write_part(file, annotate(nlp, task.piece.read(nlp), self.settings))
+
+    def annotate(self, texts: Iterable[Text | Reject]) -> Iterator[Annotated | Reject]:
+        """What becomes of each of `texts`, which need not end."""
+        stream = iter(texts)
+        for first in stream:
+            block = chain([first], islice(stream, ZONE_TEXTS - 1))
+            yield from annotate(self.pipeline(), block, self.settings)
+
+
+class Loaded(NamedTuple):
+    """A pipeline, and how many words its vocabulary had at first."""
+
+    nlp: Language
+    n_words: int
 
 
 @lru_cache(maxsize=1)
-def loaded(model: str, sha256: str) -> Language:
+def loaded(model: str, sha256: str) -> Loaded:
     """The pipeline `model`.
 
     Raises
@@ -68,7 +96,7 @@ def loaded(model: str, sha256: str) -> Language:
             "put the same model on all machines."
         )
     extractor_of(nlp).check_trained()
-    return nlp
+    return Loaded(nlp, len(nlp.vocab))
 
 
 def hash_of(model: str) -> str:

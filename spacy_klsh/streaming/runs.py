@@ -15,10 +15,10 @@ from typing import Any, BinaryIO
 from .. import __version__
 from .checkpoint import State, opened
 from .counts import Counts
-from .engine import Settings, annotate
+from .engine import Settings
 from .follow import Place, check_follow, follow
 from .inputs import Source, list_sources
-from .jobs import Job, hash_of, language_of, loaded
+from .jobs import Job, hash_of, language_of
 from .options import COMPRESSED, Options
 from .outputs import To
 from .parts import copy_bytes, to_line
@@ -192,10 +192,9 @@ def _into_stream(order: Order, job: Job, pace: Pace, stream: BinaryIO, tell: Tel
 def _as_they_come(order: Order, job: Job, pace: Pace, stream: BinaryIO, tell: Tell) -> None:
     """Records to `stream` batch by batch, without any file: for pipes between programs."""
     counts = Counts()
-    nlp = loaded(job.model, job.sha256)
     shards = plan(order.inputs, order.reading)
-    texts = chain.from_iterable(shard.read(nlp) for shard in shards)
-    for result in annotate(nlp, texts, job.settings):
+    texts = chain.from_iterable(shard.read(job.pipeline()) for shard in shards)
+    for result in job.annotate(texts):
         counts.add(result)
         if isinstance(result, Reject):
             tell(result)

