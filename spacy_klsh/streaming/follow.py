@@ -9,7 +9,7 @@ from typing import BinaryIO, NamedTuple
 
 from .cuts import Cut
 from .inputs import is_local
-from .options import COMPRESSED, Options, Per
+from .options import Options, Per, packing_of
 from .sources import Shard
 from .tasks import Task
 
@@ -33,7 +33,7 @@ def check_follow(source: str, options: Options) -> None:
         If it is no plain local file of which each line is a document.
     """
     lines = options.is_lines(source) and options.per_of(source) in (None, Per.line)
-    if not lines or not is_local(source) or source.lower().endswith(COMPRESSED):
+    if not lines or not is_local(source) or packing_of(source):
         raise ValueError(
             f"{source} cannot be followed; give one plain file of lines: --per line, --format "
             "jsonl, or a table with --no-quotes."

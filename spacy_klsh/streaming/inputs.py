@@ -46,7 +46,7 @@ def list_sources(inputs: Iterable[str], options: Options) -> list[Source]:
         If a URL or a way of packing needs another package, or is not known.
     """
     names = list(dict.fromkeys(name for given in inputs for name in _expanded(given, options)))
-    missing = [name for name in names if is_local(name) and not _files(name, options)]
+    missing = [name for name in names if is_local(name) and not files_of(name, options)]
     if missing:
         raise FileNotFoundError(f"no such file: {', '.join(missing)}")
     for name in names:
@@ -100,7 +100,7 @@ def _annotations(path: Path, options: Options) -> str:
     return str(path.with_suffix(".ann") if options.format is Format.brat else path)
 
 
-def _files(name: str, options: Options) -> list[Path]:
+def files_of(name: str, options: Options) -> list[Path]:
     """The file called `name`, and the text that it annotates, as far as they are there."""
     path = Path(name)
     is_brat = options.format_of(name) is Format.brat
@@ -110,7 +110,7 @@ def _files(name: str, options: Options) -> list[Path]:
 def _n_bytes(name: str, options: Options) -> int | None:
     if not is_local(name):
         return None
-    return sum(file.stat().st_size for file in _files(name, options))
+    return sum(file.stat().st_size for file in files_of(name, options))
 
 
 def _check_support(name: str) -> None:

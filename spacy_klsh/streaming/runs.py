@@ -17,9 +17,9 @@ from .checkpoint import State, opened
 from .counts import Counts
 from .engine import Settings
 from .follow import Place, check_follow, follow
-from .inputs import Source, list_sources
+from .inputs import Source, files_of, list_sources
 from .jobs import Job, hash_of, language_of
-from .options import COMPRESSED, Options
+from .options import Options, packing_of
 from .outputs import To
 from .parts import copy_bytes, to_line
 from .progress import Pace
@@ -141,16 +141,17 @@ def carry_out(order: Order, pace: Pace, *, stream: BinaryIO, tell: Tell) -> None
     pace.total = None if order.follow else total_bytes(sources)
     job = Job(order.model, hash_of(order.model), order.settings)
     if order.output is not None:
-        _into_journal(order, order.output, job, pace)
+        _into_journal(order, order.output, job, pace, sources)
     elif order.engine is in_this_process and not order.follow:
         _as_they_come(order, job, pace, stream, tell)
     else:
         _into_stream(order, job, pace, stream, tell)
 
 
-def _into_journal(order: Order, output: Path, job: Job, pace: Pace) -> None:
+def _into_journal(
+    order: Order, output: Path, job: Job, pace: Pace, sources: Sequence[Source]
+) -> None:
     modes = {"resume": order.resume, "overwrite": order.overwrite, "in_place": order.follow}
-    sources = list_sources(order.inputs, order.reading)
     with opened(output, about(order, job, sources), **modes) as journal:
         pace.skip(journal.state.counts)
         if not journal.state.complete:
@@ -208,7 +209,7 @@ def total_bytes(sources: Iterable[Source]) -> int | None:
     """Bytes of all sources, if they are plain files, where that says how far a run is."""
     total = 0
     for source in sources:
-        if source.n_bytes is None or source.name.lower().endswith(COMPRESSED):
+        if source.n_bytes is None or packing_of(source.name):
             return None
         total += source.n_bytes
     return total
@@ -218,7 +219,5 @@ def _stamp(order: Order, source: Source) -> list[int | None]:
     """Size and time of change (ns) of a file, with the text that it annotates, if any."""
     if order.follow:
         return []
-    path = Path(source.name)
-    files = (path, path.with_suffix(".txt"))[: 1 + (path.suffix == ".ann")]
-    times = (file.stat().st_mtime_ns for file in files if file.is_file())
+    times = (file.stat().st_mtime_ns for file in files_of(source.name, order.reading))
     return [source.n_bytes, max(times, default=None)]
