@@ -15,7 +15,7 @@ from ppi import SETTINGS
 from spacy.tokens import Doc, Span
 from tiny import SETTINGS as SMALL
 
-from spacy_klsh.pipeline.candidates import EntityPairs
+from spacy_klsh.pipeline.entity_pairs import EntityPairs
 
 N_RELATIONS = [0, 3, 1, 0, 2, 5, 1]  # of seven documents
 

@@ -62,7 +62,7 @@ def component(corpora: Path) -> dict[str, float]:
         "n_sentences": n_sentences,
         "n_sentences_without_pairs": sum(len(list(doc.sents)) for doc in docs) - n_sentences,
         "n_documents": len(docs),
-        "n_candidates": sum(len(candidates_of(extractor, doc)) for doc in docs),
+        "n_candidates": sum(map(len, candidates_of(extractor, docs))),
     }
 
 
@@ -87,9 +87,9 @@ def trained(nlp: Language, docs: Sequence[Doc]) -> RelationExtractor:
     return extractor
 
 
-def candidates_of(extractor: RelationExtractor, doc: Doc) -> Candidates:
+def candidates_of(extractor: RelationExtractor, docs: Sequence[Doc]) -> list[Candidates]:
     """The candidates that ``predict`` looks at."""
-    return propose(extractor, doc).among(extractor.entity_labels)
+    return [found.among(extractor.entity_labels) for found in propose(extractor, docs)]
 
 
 def measured(nlp: Language, extractor: RelationExtractor, docs: Sequence[Doc]) -> Stopwatch:
@@ -120,7 +120,7 @@ def stages(extractor: RelationExtractor, docs: Sequence[Doc], watch: Stopwatch) 
     hashing, scheme = extractor.hashing, extractor.scheme
     reference = SymbolTable(hashing.reference_["path"], hashing.kernel)
     with watch.time("candidates"):
-        candidates = [candidates_of(extractor, doc) for doc in docs]
+        candidates = candidates_of(extractor, docs)
     with watch.time("extraction"):
         candidates, views = extract(extractor, docs, candidates)
         paths = {"path": views["path"]}

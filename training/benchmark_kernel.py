@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from spacy_klsh.corpora.interaction_xml import read_interaction_xml
 from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
-from spacy_klsh.pipeline.candidates import EntityPairs
+from spacy_klsh.pipeline.entity_pairs import EntityPairs
 from spacy_klsh.pipeline.extraction import ViewExtractor
 from spacy_klsh.structures import Structures, Views, take
 

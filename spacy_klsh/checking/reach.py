@@ -37,7 +37,7 @@ class Reach:
         self._scheme = component.scheme
         self._doc = doc
         self._component = component
-        proposed = propose(component, doc)
+        (proposed,) = propose(component, [doc])
         parsed = doc.has_annotation("DEP")
         self.candidates = extract(component, [doc], [proposed])[0][0] if parsed else proposed
         self._proposed = _Choices(proposed)
@@ -90,7 +90,7 @@ class Reach:
         chosen = sorted({row for row in choice if row >= 0})
         key = getattr(self._component.candidates, "spans_key", None)
         part = _part([self.candidates.entities[row] for row in chosen], key)
-        found = propose(self._component, part)
+        (found,) = propose(self._component, [part])
         if _Choices(found).has([chosen.index(r) if r >= 0 else r for r in choice], ordered):
             return "max_candidates"
         reasons = sorted(found.skipped, key=lambda reason: -found.skipped[reason])

@@ -1,20 +1,17 @@
-"""Doc -> Candidates: which spans of a Doc may be related."""
+"""Candidates: which spans of a Doc may be related."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.tokens import Doc, Span
+from spacy.tokens import Span
 
 from ..structures import Int32
-from .nearby import NearbyEntities
-from .policy import without
 from .relations import Argument
 
 
@@ -82,57 +79,21 @@ class Candidates:
 CandidateGenerator: TypeAlias = Callable[..., Candidates]
 
 
-@dataclass(frozen=True, kw_only=True)
-class EntityPairs(NearbyEntities):
-    """Pairs of entities that stand near each other.
+def joined(parts: Sequence[Candidates]) -> Candidates:
+    """The candidates of one Doc or more as one, over the entities of all; nothing is skipped."""
+    shifts = np.cumsum([0, *(len(found.entities) for found in parts)])
+    arguments = [
+        np.where(found.arguments < 0, -1, found.arguments + shift).astype(np.int32)
+        for found, shift in zip(parts, shifts[:-1], strict=True)
+    ]
+    entities = tuple(chain.from_iterable(found.entities for found in parts))
+    return Candidates(parts[0].roles, entities, np.concatenate(arguments))
 
-    Parameters
-    ----------
-    spans_key, max_tokens, max_sentences, max_candidates, overlapping, same_text
-        See `NearbyEntities`.
-    entity_pairs : list of [label, label]
-        Allowed entity labels as [head, tail]; empty: every pair.
-    """
 
-    entity_pairs: Sequence[Sequence[str]] = ()
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for pair in self.entity_pairs:
-            if len(pair) != 2:
-                raise ValueError(
-                    f"entity_pairs holds {list(pair)}; give [head label, tail label] pairs."
-                )
-
-    def __call__(self, doc: Doc, *, ordered: bool = True) -> Candidates:
-        """Candidates of `doc`; both orders of a pair, or document order alone."""
-        entities = self.entities(doc)
-        labels = [span.label_ for span in entities]
-        skipped: Counter[str] = Counter()
-        rows: list[tuple[int, int]] = []
-        for first, near in enumerate(self.near(doc, entities, skipped)):
-            for second in near:
-                forward, backward = self._orders(labels[first], labels[second], ordered)
-                if not (forward or backward):
-                    skipped["entity_labels"] += 1
-                elif len(rows) + forward + backward > self.max_candidates:
-                    skipped["max_candidates"] += 1
-                else:
-                    if forward:
-                        rows.append((first, second))
-                    if backward:
-                        rows.append((second, first))
-        arguments = np.array(rows, np.int32).reshape(len(rows), 2)
-        found = Candidates(("head", "tail"), entities, arguments, dict(+skipped))
-        return without(found, self.dropped)
-
-    @cached_property
-    def _allowed(self) -> frozenset[tuple[str, str]]:
-        return frozenset((head, tail) for head, tail in self.entity_pairs)
-
-    def _orders(self, first: str, second: str, ordered: bool) -> tuple[bool, bool]:
-        """Whether the first of a pair may be its head, and whether the second may."""
-        if not self._allowed:
-            return True, ordered
-        forward, backward = (first, second) in self._allowed, (second, first) in self._allowed
-        return (forward, backward) if ordered else (forward or backward, False)
+def where(parts: Sequence[Candidates], keep: NDArray[np.bool_], reason: str) -> list[Candidates]:
+    """`Candidates.where` of each Doc; `keep` is about the candidates of all, bool (n,)."""
+    if keep.all():
+        return list(parts)
+    ends = np.cumsum([len(found) for found in parts])
+    own = np.split(keep, ends[:-1])
+    return [found.where(kept, reason) for found, kept in zip(parts, own, strict=True)]

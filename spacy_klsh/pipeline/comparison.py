@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from ..classifiers.encoded import Encoded
 from ..hashing.codes import Codes
 from ..structures import Float32, Views, take
-from .candidates import Candidates
+from .candidates import Candidates, where
 from .policy import propose
 
 if TYPE_CHECKING:
@@ -30,19 +30,14 @@ def extract(
         return [], {}
     views = component.views(docs, candidates)
     comparable = component.hashing.comparable(views)
-    if comparable.all():
-        return list(candidates), views
-    ends = np.cumsum([len(found) for found in candidates])
-    kept = [
-        found.where(keep, "no_path")
-        for found, keep in zip(candidates, np.split(comparable, ends[:-1]), strict=True)
-    ]
-    return kept, take(views, comparable)
+    kept = where(candidates, comparable, "no_path")
+    return kept, views if comparable.all() else take(views, comparable)
 
 
 def judge(component: RelationExtractor, docs: Sequence[Doc]) -> tuple[list[Candidates], Views]:
     """The candidates of each Doc that a trained component judges, and the views of them all."""
-    candidates = [propose(component, doc).among(component.entity_labels) for doc in docs]
+    labels = component.entity_labels
+    candidates = [found.among(labels) for found in propose(component, docs)]
     return extract(component, docs, candidates)
 
 

@@ -70,7 +70,8 @@ class Contexts:
         nodes = np.concatenate([self._words(tokens), self._arguments(named, roles)])
         places = np.concatenate([tokens, self._table.starts[named]])
         every = np.concatenate([owners, candidates])
-        order = np.lexsort((places, every))  # stable: roles of one start in their order
+        # stable: roles of one start in their order
+        order = np.argsort(every * len(self._table.governors) + places, kind="stable")
         offsets = np.searchsorted(every[order], np.arange(len(arguments) + 1))
         return nodes[order], offsets.astype(np.int64)
 

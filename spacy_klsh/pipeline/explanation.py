@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
-from ..structures import Float32, Structures, Views, take
+from ..structures import Float32, Structures, Views, distinct, take
 from .candidates import Candidates
 from .comparison import Compared, compare, judge
 from .evidence import SEPARATOR, EvidenceData
@@ -95,31 +95,46 @@ def _votes(
 def _nearest(
     component: RelationExtractor, views: Views, labels: Sequence[str]
 ) -> list[list[dict[str, Any]]]:
+    """The references to show with each candidate; equal ones of one label share theirs."""
+    first, places = distinct(views)
+    keys = list(zip(places.tolist(), labels, strict=True))
+    each = list(dict.fromkeys(keys))
+    rows = first[[place for place, _ in each]]
+    found = _distinct_nearest(component, take(views, rows), [label for _, label in each])
+    nearest = dict(zip(each, found, strict=True))
+    return [nearest[key] for key in keys]
+
+
+def _distinct_nearest(
+    component: RelationExtractor, views: Views, labels: Sequence[str]
+) -> list[list[dict[str, Any]]]:
     hashing, names = component.hashing, component.reference_labels
     gram = hashing.similarities(views)
     own, references = np.nonzero(_are_shown(gram, names, labels, component.n_evidence))
     order = np.lexsort((-gram[own, references], own))  # stable: equal ones in their order
     own, references = own[order], references[order]
-    chosen = take(hashing.reference_, references)
+    matches = hashing.kernel.matches(take(views, own), take(hashing.reference_, references))
+    paths = _paths(hashing.reference_[hashing.kernel.views[0]])
+    named = [None if each is None else ", ".join(each) for each in names]
     found = zip(
         own.tolist(),
         references.tolist(),
         gram[own, references].tolist(),
-        _paths(chosen[hashing.kernel.views[0]]),
-        _matches(hashing.kernel.matches(take(views, own), chosen)),
+        _matches(matches),
         strict=True,
     )
     nearest: list[list[dict[str, Any]]] = [[] for _ in labels]
-    for i, j, similarity, path, matches in found:
-        named = names[j]
-        label = None if named is None else ", ".join(named)
-        nearest[i].append({"label": label, "similarity": similarity, **path, "matches": matches})
+    for i, j, similarity, parts in found:
+        reference = {"label": named[j], "similarity": similarity, **paths[j], "matches": parts}
+        nearest[i].append(reference)
     return nearest
 
 
 def _matches(matches: Matches) -> list[list[Any]]:
     columns = (matches.own.tolist(), matches.other.tolist(), matches.similarity.tolist())
-    flat = list(chain.from_iterable(zip(*columns, matches.part, strict=True)))
+    flat: list[Any] = [None] * (4 * len(matches.part))
+    for place, column in enumerate((*columns, matches.part)):
+        flat[place::4] = column
     return [flat[start:end] for start, end in pairwise((4 * matches.offsets).tolist())]
 
 

@@ -139,8 +139,8 @@ def make_entity_pairs(
     overlapping: str = "auto",
     same_text: str = "auto",
 ) -> Maker:
-    """Pairs of near entities as candidates, see `spacy_klsh.pipeline.candidates`."""
-    from .candidates import EntityPairs
+    """Pairs of near entities as candidates, see `spacy_klsh.pipeline.entity_pairs`."""
+    from .entity_pairs import EntityPairs
 
     return EntityPairs(
         spans_key=spans_key,

@@ -113,13 +113,11 @@ class Optimizing:
         """Views of the candidates of the unlabelled file, such as training has."""
         docs = parsed(list(read_docs(self.unlabelled, component.vocab)), component, nlp)
         kinds = automatic(component.candidates, list(dropped))
-        offered = [
-            without(
-                component.candidates(doc, ordered=data.scheme.ordered).among(data.entity_labels),
-                kinds,
-            )
+        known = [
+            component.candidates(doc, ordered=data.scheme.ordered).among(data.entity_labels)
             for doc in docs
         ]
+        offered = without(known, kinds)
         if not sum(map(len, offered)):
             raise ValueError(
                 f"{self.unlabelled} holds {len(docs)} Docs without any candidate; give it entities "

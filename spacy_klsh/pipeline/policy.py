@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 from ..structures import Int32
+from .candidates import Candidates, joined, where
 
 if TYPE_CHECKING:
-    from .candidates import Candidates
     from .component import RelationExtractor
 
 Bool = NDArray[np.bool_]
@@ -57,20 +57,22 @@ def _any_two(candidates: Candidates, agree: Callable[[Int32, Int32], Bool]) -> B
 _OF_KIND = {"overlapping": overlapping, "same_text": same_text}
 
 
-def of_kinds(candidates: Candidates, kinds: Collection[str]) -> Bool:
-    """Whether a candidate is of one of `kinds`, bool (n,)."""
-    found = np.zeros(len(candidates), bool)
+def of_kinds(candidates: Sequence[Candidates], kinds: Collection[str]) -> Bool:
+    """Whether each candidate of these Docs is of one of `kinds`, bool (n,)."""
+    every = joined(candidates)
+    found = np.zeros(len(every), bool)
     for kind in kinds:
-        found |= _OF_KIND[kind](candidates)
+        found |= _OF_KIND[kind](every)
     return found
 
 
-def without(candidates: Candidates, kinds: Collection[str]) -> Candidates:
-    """The candidates that are of none of `kinds`; the others are counted under theirs."""
-    for kind in KINDS:
+def without(candidates: Sequence[Candidates], kinds: Collection[str]) -> list[Candidates]:
+    """The candidates of each Doc that are of none of `kinds`; others are counted as theirs."""
+    kept = list(candidates)
+    for kind in KINDS if kept else ():
         if kind in kinds:
-            candidates = candidates.where(~_OF_KIND[kind](candidates), kind)
-    return candidates
+            kept = where(kept, ~_OF_KIND[kind](joined(kept)), kind)
+    return kept
 
 
 def check_policies(**policies: str) -> None:
@@ -91,9 +93,10 @@ def automatic(generator: Any, kinds: Collection[str]) -> frozenset[str]:
     return frozenset(kind for kind in kinds if getattr(generator, kind, "keep") == "auto")
 
 
-def propose(component: RelationExtractor, doc: Doc) -> Candidates:
-    """Candidates of `doc`, without the kinds that training decided to drop."""
-    proposed = component.candidates(doc, ordered=component.scheme.ordered)
+def propose(component: RelationExtractor, docs: Iterable[Doc]) -> list[Candidates]:
+    """Candidates of each Doc, without the kinds that training decided to drop."""
+    ordered = component.scheme.ordered
+    proposed = [component.candidates(doc, ordered=ordered) for doc in docs]
     return without(proposed, automatic(component.candidates, component.dropped))
 
 

@@ -147,7 +147,7 @@ class RoleCandidates(NearbyEntities):
         skipped["max_candidates"] = min(self._count(windows, takes) - len(rows), MAX_COUNT)
         arguments = np.array(rows, np.int32).reshape(len(rows), len(self.roles))
         found = Candidates(tuple(self.roles), entities, arguments, dict(+skipped))
-        return without(found, self.dropped)
+        return without([found], self.dropped)[0]
 
     def _roles_of(self, label: str) -> int:
         """Roles that an entity may fill, as bits."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from ..structures import Int32, Int64
-from .candidates import Candidates
+from .candidates import Candidates, joined
 
 Uint64: TypeAlias = NDArray[np.uint64]
 
@@ -42,6 +41,7 @@ class TokenTable:
 
     def __init__(self, docs: Sequence[Doc], candidates: Sequence[Candidates]) -> None:
         self.symbols: dict[str, int] = {}
+        self._rows: dict[str, Int32] = {}  # of each token for a template, -1: not looked up yet
         self._strings = docs[0].vocab.strings
         ids: list[int | str] = [name.upper() for name in COLUMNS]  # as spaCy spells them
         tables = [doc.to_array(ids).reshape(-1, len(ids)) for doc in docs]
@@ -50,7 +50,7 @@ class TokenTable:
         lemmas[lemmas == 0] = self._columns["lower"][lemmas == 0]
         offsets = self._columns["head"].view(np.int64)  # to the governor, unsigned in spaCy
         self.governors = np.arange(len(offsets)) + offsets
-        self.candidates = _joined(candidates)
+        self.candidates = joined(candidates)
         entities = self.candidates.entities
         first = np.cumsum([0, *map(len, tables)])[:-1]
         shifts = np.repeat(first, [len(found.entities) for found in candidates])
@@ -103,27 +103,19 @@ class TokenTable:
     def rows(self, attribute: str, tokens: Int64, template: str) -> Int32:
         """Symbol of an attribute of each token, int32 (n,)."""
         column = self._columns[attribute]
-        chosen = np.zeros(len(column), bool)
-        chosen[tokens] = True  # each token once: there are many fewer than nodes
-        ids, places = np.unique(column[chosen], return_inverse=True)
+        if template not in self._rows:
+            self._rows[template] = np.full(len(column), -1, np.int32)
+        of_token = self._rows[template]
+        new = np.zeros(len(column), bool)
+        new[tokens[of_token[tokens] < 0]] = True  # each token once: there are many fewer than nodes
+        ids, places = np.unique(column[new], return_inverse=True)
         rows = [self.row(template.format(self._strings[id])) for id in ids.tolist()]
-        of_token = np.empty(len(column), np.int32)
-        of_token[chosen] = np.array(rows, np.int32)[places]
+        of_token[new] = np.array(rows, np.int32)[places]
         return of_token[tokens]
 
     def row(self, symbol: str) -> int:
         """Row of a symbol, a new one if need be."""
         return self.symbols.setdefault(symbol, len(self.symbols))
-
-
-def _joined(candidates: Sequence[Candidates]) -> Candidates:
-    shifts = np.cumsum([0, *(len(found.entities) for found in candidates)])
-    arguments = [
-        np.where(found.arguments < 0, -1, found.arguments + shift).astype(np.int32)
-        for found, shift in zip(candidates, shifts[:-1], strict=True)
-    ]
-    entities = tuple(chain.from_iterable(found.entities for found in candidates))
-    return Candidates(candidates[0].roles, entities, np.concatenate(arguments))
 
 
 def _root(span: Span) -> int:

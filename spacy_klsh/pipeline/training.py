@@ -82,7 +82,7 @@ class TrainingSet:
 
     def of_kinds(self, kinds: Collection[str]) -> Bool:
         """Whether each candidate is of one of these kinds (see `policy`), bool (n,)."""
-        return np.concatenate([of_kinds(found, kinds) for found in self.candidates])
+        return of_kinds(self.candidates, kinds)
 
     def seldom_related(self) -> frozenset[str]:
         """The kinds of candidates that are related far less often than the others."""
@@ -99,7 +99,7 @@ class TrainingSet:
         lost = chain.from_iterable(self.scheme.attached(self.candidates, gold, every))
         return replace(
             self,
-            candidates=[without(found, kinds) for found in self.candidates],
+            candidates=without(self.candidates, kinds),
             views=take(self.views, ~dropped),
             y=self.y[~dropped],
             groups=self.groups[~dropped],

@@ -9,7 +9,7 @@ from pipeline import events, sentences
 
 from spacy_klsh import Relation
 from spacy_klsh.checking.counts import count
-from spacy_klsh.pipeline.candidates import EntityPairs
+from spacy_klsh.pipeline.entity_pairs import EntityPairs
 
 
 @st.composite

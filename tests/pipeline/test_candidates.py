@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
-from spacy_klsh.pipeline.candidates import Candidates, EntityPairs
+from spacy_klsh.pipeline.candidates import Candidates
+from spacy_klsh.pipeline.entity_pairs import EntityPairs
 
 VOCAB = spacy.blank("en").vocab
 LABELS = ("A", "B")

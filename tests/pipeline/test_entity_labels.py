@@ -4,7 +4,7 @@ import numpy as np
 from pipeline import sentences
 from spacy.tokens import Span
 
-from spacy_klsh.pipeline.candidates import EntityPairs
+from spacy_klsh.pipeline.entity_pairs import EntityPairs
 
 
 def with_date(doc):

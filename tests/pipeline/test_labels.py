@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
-from spacy_klsh.pipeline.candidates import Candidates, EntityPairs
+from spacy_klsh.pipeline.candidates import Candidates
+from spacy_klsh.pipeline.entity_pairs import EntityPairs
 from spacy_klsh.pipeline.labels import DIRECTIONS, LabelScheme
 from spacy_klsh.pipeline.relations import Argument, Record
 from spacy_klsh.pipeline.thresholds import MIN_GOLD, best_threshold, choose_thresholds

@@ -10,7 +10,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_klsh import Relation, register_extensions
-from spacy_klsh.pipeline.candidates import EntityPairs
+from spacy_klsh.pipeline.entity_pairs import EntityPairs
 from spacy_klsh.pipeline.labels import DIRECTIONS, LabelScheme
 from spacy_klsh.pipeline.scoring import score_relations
 
