@@ -4,7 +4,7 @@ from copy import copy
 
 import numpy as np
 
-from spacy_klsh.structures import concat_views, distinct, take
+from spacy_klsh.views import concat_views, distinct, take
 
 
 def leave_one_out(bits, y, penalty):

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from spacy_klsh.classifiers.encoded import Encoded
 from spacy_klsh.classifiers.kernel_neighbors import KernelNeighbors
 from spacy_klsh.hashing.codes import Codes
-from spacy_klsh.structures import distinct, take
+from spacy_klsh.views import distinct, take
 
 
 def part(n, seed=0):

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from spacy_klsh.structures import Structures, concat_views, distinct, take
+from spacy_klsh.structures import Structures
+from spacy_klsh.views import concat_views, distinct, take
 
 CAT, DOG = ("dep=", "lemma=cat"), ("dep=conj>", "lemma=dog")
 PATHS = [[CAT, DOG], [], [DOG], [CAT, DOG, CAT]]

@@ -23,7 +23,7 @@ from spacy_klsh.pipeline.component import RelationExtractor
 from spacy_klsh.pipeline.explanation import explain
 from spacy_klsh.pipeline.policy import propose
 from spacy_klsh.similarity import SymbolTable, own_similarity
-from spacy_klsh.structures import distinct, take
+from spacy_klsh.views import distinct, take
 
 N_SENTENCES, BATCH_SIZE, REPEATS = 2000, 128, 5
 CONFIG = {"direction": "none", "candidates": {"spans_key": "entities"}}

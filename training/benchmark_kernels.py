@@ -16,7 +16,7 @@ from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.common_paths import CommonPathsKernel
 from spacy_klsh.kernels.graph import GraphKernel
 from spacy_klsh.kernels.shortest_path import ShortestPathKernel
-from spacy_klsh.structures import Views, take
+from spacy_klsh.views import Views, take
 
 Twin = Callable[[Any, Views], Compare]
 

@@ -34,7 +34,7 @@ from spacy_klsh.optimization.search import metropolis
 from spacy_klsh.pipeline.optimizing import label_ids
 from spacy_klsh.pipeline.policy import automatic
 from spacy_klsh.pipeline.training import TrainingSet, collect
-from spacy_klsh.structures import Views, concat_views, take
+from spacy_klsh.views import Views, concat_views, take
 
 N_REFERENCES, N_BITS, N_CANDIDATES, N_SAMPLES = 100, 1000, 1000, 300
 FEW, STEPS = 200, 3  # choices a step and steps that refitting everything has time for

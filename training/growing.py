@@ -33,7 +33,7 @@ from spacy_klsh.hashing.codes import Codes
 from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
 from spacy_klsh.pipeline.arrays import write_arrays
-from spacy_klsh.structures import Views, distinct, take
+from spacy_klsh.views import Views, distinct, take
 
 SIZES = (250, 500, 1000, 2000, 4000)  # and all
 KERNEL = SubsequenceKernel()

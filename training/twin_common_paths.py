@@ -7,7 +7,8 @@ from benchmark_kernel import Array, Compare, inverse_roots, padded, similarity
 
 from spacy_klsh.kernels.common_paths import CommonPathsKernel
 from spacy_klsh.kernels.governed import governed
-from spacy_klsh.structures import Structures, Views
+from spacy_klsh.structures import Structures
+from spacy_klsh.views import Views
 
 N_PARTS = 4
 

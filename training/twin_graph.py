@@ -7,7 +7,8 @@ from benchmark_kernel import Array, Compare, inverse_roots, padded, similarity
 
 from spacy_klsh.kernels.graph import GraphKernel
 from spacy_klsh.kernels.shortest_path import ShortestPathKernel
-from spacy_klsh.structures import Structures, Views
+from spacy_klsh.structures import Structures
+from spacy_klsh.views import Views
 
 
 def numpy_graph(kernel: GraphKernel, y: Views) -> Compare:

@@ -14,7 +14,8 @@ from spacy.tokens import Doc
 from spacy_klsh.pipeline.candidates import Candidates
 from spacy_klsh.pipeline.thresholds import choose_thresholds
 from spacy_klsh.pipeline.training import TrainingSet, document_folds
-from spacy_klsh.structures import Structures, Views
+from spacy_klsh.structures import Structures
+from spacy_klsh.views import Views
 
 STRENGTHS = (0.1, 1.0, 10.0)  # C of LogisticRegression
 MAX_WORDS, MAX_STEPS = 3, 3  # longest n-grams of words and of paths

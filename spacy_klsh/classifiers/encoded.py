@@ -11,7 +11,8 @@ from ..compiled import compiled
 from ..hashing.codes import Codes, Uint64
 from ..hashing.features import Features
 from ..kernels.kernel import Kernel
-from ..structures import Index, Int32, Int64, Views, take
+from ..structures import Index, Int32, Int64
+from ..views import Views, take
 
 Inputs = Literal["codes", "features", "both"]
 INPUTS = ("codes", "features", "both")

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ..hashing.buckets import Buckets
 from ..kernels.kernel import pair_values
-from ..structures import Float32, Int32, Int64, Views, distinct, take
+from ..structures import Float32, Int32, Int64
+from ..views import Views, distinct, take
 from .encoded import Encoded
 from .stored_views import from_arrays, to_arrays
 from .votes import CODE_ARRAYS, LabelledCodes, Weights, check_fitted, check_voting

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing.klsh import MAX_PAIRS
-from ..structures import Structures, Views
+from ..structures import Structures
 from ..symbols import pack_symbols, unpack_symbols
+from ..views import Views
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -46,7 +46,7 @@ class LabelledCodes:
         codes : Codes
             Of all `n` training candidates.
         places : int64 array (n,)
-            Number of the distinct candidate that each is equal to, see `structures.distinct`.
+            Number of the distinct candidate that each is equal to, see `views.distinct`.
         y : int array (n,)
             Label ids, 0 for "no relation".
         n_labels : int, optional

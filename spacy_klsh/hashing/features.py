@@ -9,7 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..structures import Index, Int32, Int64, Views
+from ..structures import Index, Int32, Int64
+from ..views import Views
 
 
 @dataclass(frozen=True, slots=True, eq=False)

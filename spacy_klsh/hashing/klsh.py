@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.kernel import Kernel, learns
-from ..structures import Float32, Int32, Int64, Views, concat_views, distinct, take
+from ..structures import Float32, Int32, Int64
+from ..views import Views, concat_views, distinct, take
 from .codes import Codes
 from .families import FAMILIES, Family, fit_bits, hash_bits
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiled import compiled
-from ..structures import Int32, Int64, Structures, Views
+from ..structures import Int32, Int64, Structures
+from ..views import Views
 from .features import Features
 from .merging import merge_rows
 

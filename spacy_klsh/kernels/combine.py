@@ -10,7 +10,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..structures import Float32, Int64, Views
+from ..structures import Float32, Int64
+from ..views import Views
 from .kernel import Float64, Kernel, inverse_roots, learns, pair_values
 from .nodes import MAX_WEIGHT, Matches
 

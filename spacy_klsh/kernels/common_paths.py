@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..structures import Float32, Int64, Structures, Views
+from ..structures import Float32, Int64, Structures
+from ..views import Views
 from .governed import GovernedTrees, governed, is_role
 from .kernel import Float64, inverse_roots
 from .nodes import NodeKernel

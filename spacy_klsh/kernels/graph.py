@@ -8,8 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from ..structures import Float32, Int64, Structures, Views
+from ..structures import Float32, Int64, Structures
 from ..trees import chains
+from ..views import Views
 from .branches import Trees, chosen_values, gram_values, own_values, pack_trees, room_for
 from .kernel import Float64, inverse_roots
 from .nodes import NodeKernel

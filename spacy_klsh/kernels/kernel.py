@@ -8,7 +8,8 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..structures import Float32, Int64, Views
+from ..structures import Float32, Int64
+from ..views import Views
 
 Float64 = NDArray[np.float64]
 

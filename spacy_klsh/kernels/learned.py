@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..structures import Float32, Structures, Views
+from ..structures import Float32, Structures
 from ..symbols import pack_symbols, unpack_symbols
+from ..views import Views
 from .nodes import MAX_SIGMA
 from .subsequence import SubsequenceKernel
 

@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..similarity import SymbolTable, TokenKernel, own_similarity
-from ..structures import Float32, Int64, Structures, Views
+from ..structures import Float32, Int64, Structures
+from ..views import Views
 
 MAX_WEIGHT = 1e6
 MAX_SIGMA = 100.0  # float32 holds products of many pairs of them

@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..compiled import compiled
-from ..structures import Float32, Int32, Int64, Structures, Views
+from ..structures import Float32, Int32, Int64, Structures
+from ..views import Views
 from .kernel import Float64, inverse_roots
 from .nodes import NodeKernel
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..structures import Float32, Int64, Structures, Views
+from ..structures import Float32, Int64, Structures
+from ..views import Views
 from .chains import sum_subsequences
 from .item_matches import cross_matches, own_matches, pair_matches
 from .kernel import Float64, inverse_roots

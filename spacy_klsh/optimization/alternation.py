@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..hashing.klsh import KLSH
-from ..structures import Int64, Views, take
+from ..structures import Int64
+from ..views import Views, take
 from .information import MutualInformation
 from .kernel_parameters import parameter_slots, sigma_slots
 from .leave_one_out import LeaveOneOut

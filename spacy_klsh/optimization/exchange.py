@@ -10,7 +10,8 @@ from ..hashing.codes import Codes
 from ..hashing.families import fit_bits, hash_bits
 from ..hashing.klsh import KLSH
 from ..kernels.kernel import pair_values
-from ..structures import Float32, Int32, Int64, Views
+from ..structures import Float32, Int32, Int64
+from ..views import Views
 from .total_correlation import Bits
 
 

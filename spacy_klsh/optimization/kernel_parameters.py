@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..structures import Structures, Views
+from ..structures import Structures
+from ..views import Views
 
 SHARES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)  # one against another
 TOKENS: dict[str, tuple[str, tuple[float, ...]]] = {  # what tells words alike

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..hashing.klsh import KLSH
-from ..structures import Int64, Views, distinct, take
+from ..structures import Int64
+from ..views import Views, distinct, take
 from .exchange import Exchange
 from .leave_one_out import LeaveOneOut
 from .objective import Held, Objective, drawn_rows

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..hashing.klsh import KLSH
-from ..structures import Int64, Views, take
+from ..structures import Int64
+from ..views import Views, take
 from .kernel_parameters import Slot, changed, value_of
 from .objective import Objective, drawn_rows
 

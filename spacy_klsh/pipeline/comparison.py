@@ -10,7 +10,8 @@ from spacy.tokens import Doc
 
 from ..classifiers.encoded import Encoded
 from ..hashing.codes import Codes
-from ..structures import Float32, Views, take
+from ..structures import Float32
+from ..views import Views, take
 from .candidates import Candidates, where
 from .policy import propose
 

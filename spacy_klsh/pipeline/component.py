@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
@@ -19,14 +18,15 @@ from spacy.vocab import Vocab
 from ..classifiers.calibration import Calibrated
 from ..classifiers.one_vs_rest import OneVsRest
 from ..hashing.features import FeatureExtractor
-from ..structures import Float32, Structures, Views
+from ..structures import Float32, Structures
+from ..views import Views
 from .annotation import Prediction, annotated, skips
 from .candidates import CandidateGenerator, Candidates
 from .comparison import compare, judge, reached
 from .explanation import explain
 from .labels import LabelScheme
 from .optimizing import Optimizing
-from .persistence import from_bytes, from_disk, to_bytes, to_disk
+from .persistence import Persistent
 from .relations import register_extensions, write_records
 from .thresholds import checked_threshold
 from .training import train
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 Extractor = Callable[[Sequence[Doc], Sequence[Candidates]], dict[str, Structures]]
 
 
-class RelationExtractor(Pipe):
+class RelationExtractor(Persistent, Pipe):
     """Finds relations between the entities of a Doc; the factory ``klsh_relations``.
 
     Parameters
@@ -65,8 +65,8 @@ class RelationExtractor(Pipe):
     seed : int
         Of the reference set, the bits and the classifier.
     on_error : {"raise", "skip"}
-        What becomes of a Doc that cannot be processed, for example one without a parse:
-        an error, or a Doc without relations that is counted and logged once a kind.
+        A Doc that cannot be processed, such as one without a parse, is an error, or has no
+        relations, is counted, and logged once a kind.
     candidates, views, features, kernel, hashing, classifier, scorer
         What the registered makers of the config blocks return; `features` may be None.
 
@@ -112,15 +112,13 @@ class RelationExtractor(Pipe):
             raise ValueError(f"on_error is {on_error!r}; choose raise or skip.")
         if not isinstance(n_evidence, int) or n_evidence < 0:
             raise ValueError(f"n_evidence is {n_evidence!r}; give a number of references, or 0.")
-        scheme = LabelScheme(
+        self.scheme = LabelScheme.of(
+            candidates,
             direction=direction,
             exclusive=exclusive_classes,
             symmetric=frozenset(symmetric_labels),
             negative=frozenset(negative_labels),
-            interchangeable=tuple(map(tuple, getattr(candidates, "interchangeable", ()))),
         )
-        if hasattr(candidates, "roles"):
-            scheme.check_roles(tuple(candidates.roles))
         register_extensions(attr)
         self.vocab = vocab
         self.name = name
@@ -137,7 +135,6 @@ class RelationExtractor(Pipe):
         self.hashing = hashing(kernel, seed=seed)
         self.make_classifier = classifier
         self.scorer = scorer
-        self.scheme = scheme
         self.classifier = self.new_classifier()
         self.thresholds: dict[str, float] = {}
         self.entity_labels: frozenset[str] = frozenset()
@@ -212,9 +209,8 @@ class RelationExtractor(Pipe):
     @property
     def effective_thresholds(self) -> dict[str, float]:
         """The threshold of each label: the config's number if there is one."""
-        if self.threshold is None:
-            return self.thresholds
-        return dict.fromkeys(self.labels, self.threshold)
+        given = self.threshold
+        return self.thresholds if given is None else dict.fromkeys(self.labels, given)
 
     def set_annotations(self, docs: Sequence[Doc], predictions: Sequence[Prediction]) -> None:
         """Write predictions to ``doc._.<attr>``; replaces what an earlier call wrote."""
@@ -222,10 +218,9 @@ class RelationExtractor(Pipe):
             write_records(
                 doc, prediction.records, self.attr, prediction.skipped, prediction.evidence
             )
-            for reason, count in prediction.skipped.items():
-                if reason not in self.report:
-                    logger.info("%s skips pairs: %s", self.name, reason)
-                self.report[reason] += count
+            for reason in prediction.skipped.keys() - self.report.keys():
+                logger.info("%s skips pairs: %s", self.name, reason)
+            self.report.update(prediction.skipped)
 
     def initialize(
         self,
@@ -304,36 +299,3 @@ class RelationExtractor(Pipe):
             candidates=partial(reached, self),
             **kwargs,
         )
-
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Everything that was learned, as bytes; config and vocab are spaCy's to save.
-
-        Parameters
-        ----------
-        exclude : iterable of str
-            spaCy's names of parts to leave out, "vocab" among them. It changes nothing
-            here or in the three other methods: no vocab is saved, and what was learned
-            is one whole. ``nlp.to_disk(path, exclude=[name])`` leaves all of it out.
-        """
-        return to_bytes(self)
-
-    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> RelationExtractor:
-        """Take over what `to_bytes` gave.
-
-        Raises
-        ------
-        ValueError
-            If the bytes are damaged, of another format version, or of a component with
-            other settings or word vectors. The component stays as it was.
-        """
-        from_bytes(self, data)
-        return self
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write what was learned to the directory `path`."""
-        to_disk(self, Path(path))
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> RelationExtractor:
-        """Take over what `to_disk` wrote; raises like `from_bytes`."""
-        from_disk(self, Path(path))
-        return self

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
-from ..structures import Float32, Structures, Views, distinct, take
+from ..structures import Float32, Structures
+from ..views import Views, distinct, take
 from .candidates import Candidates
 from .comparison import Compared, compare, judge
 from .evidence import SEPARATOR, EvidenceData

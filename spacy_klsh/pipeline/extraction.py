@@ -11,7 +11,8 @@ import numpy as np
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..structures import Float32, Structures, concat_views
+from ..structures import Float32, Structures
+from ..views import concat_views
 from .candidates import Candidates
 from .contexts import NAMES as CONTEXTS
 from .contexts import Contexts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,15 @@ class LabelScheme:
                 f"{sorted(both)} stand in symmetric_labels and in negative_labels; a label that "
                 "means no relation has no direction."
             )
+
+    @classmethod
+    def of(cls, generator: Any, **settings: Any) -> LabelScheme:
+        """The scheme for what a candidate generator proposes; raises like `check_roles`."""
+        groups = getattr(generator, "interchangeable", ())
+        scheme = cls(interchangeable=tuple(map(tuple, groups)), **settings)
+        if hasattr(generator, "roles"):
+            scheme.check_roles(tuple(generator.roles))
+        return scheme
 
     def check_roles(self, roles: Sequence[str]) -> None:
         """Refuse settings for pairs where candidates have other roles than head and tail.

@@ -13,7 +13,8 @@ from spacy.language import Language
 
 from ..optimization.alternation import OBJECTIVES, STAGES, optimize
 from ..optimization.objective import UNLABELLED
-from ..structures import Int64, Views, concat_views
+from ..structures import Int64
+from ..views import Views, concat_views
 from .comparison import extract
 from .labels import Bool
 from .policy import automatic, without

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,8 @@ from srsly import msgpack
 
 from ..kernels.kernel import Kernel, learns
 from ..optimization.kernel_parameters import with_learned
-from ..structures import Structures, Views, concat_views
+from ..structures import Structures
+from ..views import Views, concat_views
 from .arrays import Arrays, read_arrays, write_arrays
 from .labels import LabelScheme
 from .meta import FORMAT_VERSION, are_words, check_described, damaged, describe
@@ -33,15 +35,52 @@ REFERENCE = ("nodes", "offsets", "vectors")
 Files = dict[str, bytes]
 
 
-def to_disk(component: RelationExtractor, path: Path) -> None:
-    """Write the files of `component` to the directory `path`."""
-    path.mkdir(parents=True, exist_ok=True)
-    for name, content in _files(component).items():
-        (path / name).write_bytes(content)
+class Persistent:
+    """spaCy's four methods that save a component and load it."""
+
+    def to_bytes(self: Any, *, exclude: Iterable[str] = ()) -> bytes:
+        """Everything that was learned, as bytes; config and vocab are spaCy's to save.
+
+        Parameters
+        ----------
+        exclude : iterable of str
+            spaCy's names of parts to leave out, "vocab" among them. It changes nothing
+            here or in the three other methods: no vocab is saved, and what was learned
+            is one whole. ``nlp.to_disk(path, exclude=[name])`` leaves all of it out.
+        """
+        content: bytes = msgpack.dumps(_files(self), use_bin_type=True)
+        return content
+
+    def from_bytes(self: Any, data: bytes, *, exclude: Iterable[str] = ()) -> RelationExtractor:
+        """Take over what `to_bytes` gave.
+
+        Raises
+        ------
+        ValueError
+            If the bytes are damaged, of another format version, or of a component with
+            other settings or word vectors. The component stays as it was.
+        """
+        try:
+            files = msgpack.loads(data, raw=False)  # srsly's own loader leaves the gc off here
+        except Exception as error:  # the C library raises many kinds
+            raise damaged("the bytes are no MessagePack map") from error
+        fits = isinstance(files, dict) and set(files) == set(NAMES)
+        if not fits or not all(isinstance(value, bytes) for value in files.values()):
+            raise damaged(f"the bytes do not hold {', '.join(NAMES)} alone")
+        return _restored(self, files)
+
+    def to_disk(self: Any, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write what was learned to the directory `path`."""
+        Path(path).mkdir(parents=True, exist_ok=True)
+        for name, content in _files(self).items():
+            (Path(path) / name).write_bytes(content)
+
+    def from_disk(self: Any, path: str | Path, *, exclude: Iterable[str] = ()) -> RelationExtractor:
+        """Take over what `to_disk` wrote, whatever else is there; raises like `from_bytes`."""
+        return _restored(self, _read(Path(path)))
 
 
-def from_disk(component: RelationExtractor, path: Path) -> None:
-    """Restore `component` from the directory `path`; other files in it do not matter."""
+def _read(path: Path) -> Files:
     try:
         missing = [name for name in NAMES if not (path / name).is_file()]
         files = {name: (path / name).read_bytes() for name in NAMES if name not in missing}
@@ -55,25 +94,7 @@ def from_disk(component: RelationExtractor, path: Path) -> None:
             f"{path} lacks {', '.join(missing)}, so it holds no complete klsh_relations; save "
             "the pipeline again with nlp.to_disk()."
         )
-    _restore(component, files)
-
-
-def to_bytes(component: RelationExtractor) -> bytes:
-    """The files of `component` in one MessagePack map."""
-    content: bytes = msgpack.dumps(_files(component), use_bin_type=True)
-    return content
-
-
-def from_bytes(component: RelationExtractor, content: bytes) -> None:
-    """Restore `component` from `to_bytes`."""
-    try:
-        files = msgpack.loads(content, raw=False)  # srsly's own loader leaves the gc off here
-    except Exception as error:  # the C library raises many kinds
-        raise damaged("the bytes are no MessagePack map") from error
-    fits = isinstance(files, dict) and set(files) == set(NAMES)
-    if not fits or not all(isinstance(value, bytes) for value in files.values()):
-        raise damaged(f"the bytes do not hold {', '.join(NAMES)} alone")
-    _restore(component, files)
+    return files
 
 
 def _files(component: RelationExtractor) -> Files:
@@ -102,8 +123,8 @@ def _files(component: RelationExtractor) -> Files:
     return {META: _json(meta), **files}
 
 
-def _restore(component: RelationExtractor, files: Files) -> None:
-    """Change `component` at the very end, when nothing can fail any more."""
+def _restored(component: RelationExtractor, files: Files) -> RelationExtractor:
+    """`component`, changed at the very end, when nothing can fail any more."""
     meta = _checked_meta(files)
     check_described(component, meta)
     symbols, arrays = _from_json(SYMBOLS, files[SYMBOLS]), read_arrays(files[ARRAYS])
@@ -129,6 +150,7 @@ def _restore(component: RelationExtractor, files: Files) -> None:
     component.entity_labels = frozenset(meta["entity_labels"])
     component.dropped = frozenset(meta["dropped"])
     component.reference_labels = meta["reference_labels"]
+    return component
 
 
 def _with_learned(kernel: Kernel, values: dict[str, Any]) -> Kernel:

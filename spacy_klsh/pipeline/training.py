@@ -16,7 +16,8 @@ from spacy.training import Example
 
 from ..classifiers.encoded import Encoded
 from ..kernels.kernel import learns
-from ..structures import Float32, Int64, Views, take
+from ..structures import Float32, Int64
+from ..views import Views, take
 from .candidates import Candidates
 from .comparison import encode, extract
 from .hierarchies import arrange

@@ -14,7 +14,8 @@ from spacy_klsh.classifiers.stored_views import LONGEST, to_arrays
 from spacy_klsh.hashing.codes import Codes
 from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
-from spacy_klsh.structures import Structures, concat_views, take
+from spacy_klsh.structures import Structures
+from spacy_klsh.views import concat_views, take
 
 KERNEL = SubsequenceKernel(max_length=2)
 N = 80 if strategies.JIT else 30

@@ -12,7 +12,8 @@ from spacy_klsh.hashing.codes import Codes
 from spacy_klsh.hashing.families import FAMILIES
 from spacy_klsh.hashing.klsh import KLSH
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
-from spacy_klsh.structures import Structures, take
+from spacy_klsh.structures import Structures
+from spacy_klsh.views import take
 
 N_BITS = 70  # not a multiple of 64
 N_NEW = 1100 if strategies.JIT else 40

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_klsh.hashing.n_grams import MAX_WIDTH, NGramFeatures
-from spacy_klsh.structures import take
+from spacy_klsh.views import take
 
 EDGES = ("dep=", "dep=nsubj<", "dep=dobj>", "role=head", "role=tail")
 WORDS = ("lemma=bind", "lemma=cat", "label=ORG")

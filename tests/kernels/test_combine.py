@@ -11,7 +11,8 @@ from spacy_klsh.kernels.combine import CombinedKernel
 from spacy_klsh.kernels.kernel import learns
 from spacy_klsh.kernels.learned import LearnedSubsequenceKernel
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
-from spacy_klsh.structures import Structures, take
+from spacy_klsh.structures import Structures
+from spacy_klsh.views import take
 
 VIEWS = ("after", "between", "path")
 SIZE = 3

@@ -10,7 +10,8 @@ from kernels.test_matches import rows
 
 from spacy_klsh.kernels.common_paths import CommonPathsKernel
 from spacy_klsh.pipeline.kernel_makers import make_common_paths_kernel
-from spacy_klsh.structures import Structures, take
+from spacy_klsh.structures import Structures
+from spacy_klsh.views import take
 
 N_TREES = 150 if strategies.JIT else 15
 ANCHORS = pytest.mark.parametrize("anchors", ["any", "arguments"])

@@ -10,7 +10,7 @@ import strategies
 from spacy_klsh.kernels import common_paths
 from spacy_klsh.kernels.combine import CombinedKernel
 from spacy_klsh.kernels.common_paths import CommonPathsKernel
-from spacy_klsh.structures import take
+from spacy_klsh.views import take
 
 N_TREES = 600 if strategies.JIT else 60
 N_REFERENCES = 60 if strategies.JIT else 8

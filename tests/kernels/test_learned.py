@@ -12,7 +12,8 @@ from spacy_klsh.kernels.combine import CombinedKernel
 from spacy_klsh.kernels.learned import LearnedSubsequenceKernel
 from spacy_klsh.kernels.nodes import MAX_SIGMA
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
-from spacy_klsh.structures import Structures, take
+from spacy_klsh.structures import Structures
+from spacy_klsh.views import take
 
 SYMBOLS = sum(strategies.COLUMNS, ())
 TEXTS = ("ab", "ac", "bd", "cd", "ae", "be", "ca", "ec")

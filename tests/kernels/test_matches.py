@@ -5,7 +5,7 @@ import strategies
 from hypothesis import given
 
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
-from spacy_klsh.structures import take
+from spacy_klsh.views import take
 
 
 def rows(matches):

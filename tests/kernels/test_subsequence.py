@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from spacy_klsh.kernels.packing import N_LANES
 from spacy_klsh.kernels.subsequence import SubsequenceKernel
-from spacy_klsh.structures import Structures, take
+from spacy_klsh.structures import Structures
+from spacy_klsh.views import take
 
 N_PATHS = 1100 if strategies.JIT else 80
 N_REFERENCES = 60 if strategies.JIT else 12

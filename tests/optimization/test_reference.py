@@ -18,7 +18,7 @@ from spacy_klsh.optimization.information import MutualInformation
 from spacy_klsh.optimization.leave_one_out import LeaveOneOut
 from spacy_klsh.optimization.objective import drawn_rows
 from spacy_klsh.optimization.reference import choose_references
-from spacy_klsh.structures import take
+from spacy_klsh.views import take
 
 WORDS, VECTORS = strategies.corpus(90)
 VIEWS = {"path": strategies.pack(WORDS, VECTORS)}

@@ -32,7 +32,7 @@ from spacy_klsh.optimization.kernel_parameters import (
 )
 from spacy_klsh.optimization.leave_one_out import LeaveOneOut
 from spacy_klsh.optimization.search import give_kernel, grid, metropolis, neighbour
-from spacy_klsh.structures import take
+from spacy_klsh.views import take
 
 WORDS, VECTORS = strategies.corpus(80)
 VIEWS = {"path": strategies.pack(WORDS, VECTORS)}

@@ -11,7 +11,7 @@ from spacy.tokens import Doc, Span
 
 from spacy_klsh.pipeline.candidates import Candidates
 from spacy_klsh.pipeline.extraction import NAMES, UnparsedDocError, ViewExtractor
-from spacy_klsh.structures import concat_views
+from spacy_klsh.views import concat_views
 
 VOCABS = [spacy.blank("en").vocab, spacy.blank("de").vocab]
 VIEWS = ("dependents", "before", "between", "after", "words")

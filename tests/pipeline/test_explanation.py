@@ -11,7 +11,7 @@ from spacy.vocab import Vocab
 from spacy_klsh import Relation
 from spacy_klsh.pipeline.comparison import judge
 from spacy_klsh.pipeline.explanation import near_misses
-from spacy_klsh.structures import take
+from spacy_klsh.views import take
 
 FOUNDED, WORKS_FOR = PATTERNS[0][0], PATTERNS[2][0]
 DATA_KEYS = {"label", "score", "arguments"}
