@@ -292,10 +292,7 @@ class RelationExtractor(Persistent, Pipe):
         """Scores of the predicted relations, see `spacy_klsh.pipeline.scoring`."""
         if self.scorer is None:
             return {}
+        candidates = partial(reached, self)
         return self.scorer(
-            examples,
-            attr=self.attr,
-            scheme=self.scheme,
-            candidates=partial(reached, self),
-            **kwargs,
+            examples, attr=self.attr, scheme=self.scheme, candidates=candidates, **kwargs
         )
