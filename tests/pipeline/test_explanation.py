@@ -9,8 +9,9 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_klsh import Relation
-from spacy_klsh.pipeline.comparison import judge
-from spacy_klsh.pipeline.explanation import near_misses
+from spacy_klsh.pipeline.comparison import compare, judge
+from spacy_klsh.pipeline.evidence import Evidence
+from spacy_klsh.pipeline.explanation import explain, near_misses
 from spacy_klsh.views import take
 
 FOUNDED, WORKS_FOR = PATTERNS[0][0], PATTERNS[2][0]
@@ -89,6 +90,26 @@ def test_the_nearest_of_the_own_label_is_there_in_any_case(trained, docs):
     labels = [[near.label for near in relation.evidence.nearest] for relation in found]
     assert all(relation.label in seen for relation, seen in zip(found, labels, strict=True))
     assert {len(seen) for seen in labels} == {1, 2}
+
+
+def test_relations_of_one_path_show_references_of_their_own_labels(trained, component, docs):
+    candidates, views = judge(component, [docs[0]] * 4)
+    compared = compare(component, views)
+    labels = [*component.labels[:2]] * 2
+    first = component.scheme.attached(
+        candidates, compared.probabilities, dict.fromkeys(component.labels, 0.0)
+    )
+    named = [
+        [each._replace(record=each.record._replace(label=label)) for each in part]
+        for part, label in zip(first, labels, strict=True)
+    ]
+    evidence = explain(component, compared, candidates, named)
+    for part, label, found in zip(named, labels, evidence, strict=True):
+        for each, data in zip(part, found, strict=True):
+            nearest = [tuple(near[:3]) for near in Evidence.from_data(data).nearest]
+            expected = naive_nearest(component, take(views, [each.row]), label, 3)
+            assert nearest == [(name, similarity, path) for similarity, name, path in expected]
+    assert evidence[0] == evidence[2] != evidence[1]
 
 
 def test_matches_name_equal_symbols_without_word_vectors(trained, docs):
