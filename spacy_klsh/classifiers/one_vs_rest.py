@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from ..structures import Float32
 from .encoded import Encoded
+
+Arrays = dict[str, NDArray[Any]]
 
 
 class OneVsRest:
@@ -75,12 +77,18 @@ class OneVsRest:
         return out
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Everything that `predict_proba` needs, as arrays."""
+        """Everything that `predict_proba` needs, as arrays.
+
+        What all members have alike, such as the stored candidates of nearest neighbours, stands
+        there once, as ``all/`` and its name.
+        """
         self._check_fitted()
-        arrays = {"constants": self.constants_}
-        for k, member in enumerate(self.members_):
-            if member is not None:
-                arrays |= {f"{k}/{name}": array for name, array in member.state().items()}
+        states = {k: m.state() for k, m in enumerate(self.members_) if m is not None}
+        alike = _alike(list(states.values()))
+        arrays = {"constants": self.constants_, **{f"all/{k}": v for k, v in alike.items()}}
+        for k, state in states.items():
+            own = state.keys() - alike.keys()
+            arrays |= {f"{k}/{name}": state[name] for name in sorted(own)}
         return arrays
 
     def _check_fitted(self) -> None:
@@ -101,10 +109,14 @@ class OneVsRest:
                 f"the stored constants are {constants.dtype} {constants.ndim}d, but float32 1d is "
                 "needed; the file is damaged, train again."
             )
-        parts: list[dict[str, NDArray[Any]]] = [{} for _ in constants]
+        parts: list[Arrays] = [{} for _ in constants]
+        alike: Arrays = {}
         for name, array in state.items():
             k, _, rest = name.partition("/")
             if name == "constants":
+                continue
+            if k == "all":
+                alike[rest] = array
                 continue
             if not k.isascii() or not k.isdigit() or int(k) >= len(parts) or str(int(k)) != k:
                 raise ValueError(
@@ -114,7 +126,15 @@ class OneVsRest:
             parts[int(k)][rest] = array
         if not np.isin(constants, (0, 1)).all():
             raise ValueError("a stored constant is not 0 or 1; the file is damaged, train again.")
-        members = tuple(copy(self.member).restore(part) if part else None for part in parts)
+        twice = alike.keys() & set().union(*parts)
+        if twice:
+            raise ValueError(
+                f"the stored classifier has {sorted(twice)} for all labels, and again for one; the "
+                "file is damaged, train again."
+            )
+        members = tuple(
+            copy(self.member).restore({**alike, **part}) if part else None for part in parts
+        )
         fitted = [member for member in members if member is not None]
         for member in fitted:
             if member.n_labels_ != 2:
@@ -129,3 +149,18 @@ class OneVsRest:
                 )
         self.members_, self.constants_ = members, constants
         return self
+
+
+def _alike(states: Sequence[Arrays]) -> Arrays:
+    """The arrays that several members have alike; some array stays with each of them."""
+    first, *others = states or [{}]
+    alike = {
+        name: array
+        for name, array in first.items()
+        if array.ndim and all(name in each and _are_equal(array, each[name]) for each in others)
+    }
+    return alike if others and all(state.keys() > alike.keys() for state in states) else {}
+
+
+def _are_equal(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()

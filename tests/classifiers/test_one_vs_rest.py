@@ -4,6 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_klsh.classifiers.encoded import Encoded
+from spacy_klsh.classifiers.linear import LinearClassifier
+from spacy_klsh.classifiers.neighbors import HammingNeighbors
 from spacy_klsh.classifiers.one_vs_rest import OneVsRest
 from spacy_klsh.classifiers.subspace import SubspaceClassifier
 from spacy_klsh.hashing.codes import Codes
@@ -49,8 +51,37 @@ def test_a_saved_one_answers_the_same(fitted):
 
 
 @pytest.mark.parametrize(
+    "member",
+    [HammingNeighbors(), LinearClassifier(inputs="codes"), MEMBER],
+    ids=lambda member: type(member).__name__,
+)
+@pytest.mark.parametrize("n_different", [1, 2])
+def test_what_labels_have_alike_is_saved_once(member, n_different):
+    x, y = problem()
+    y[:, 3], y[:, 4] = y[:, 1], y[:, n_different]  # labels may also be quite the same
+    fitted, (new, _) = OneVsRest(member).fit(x, y), problem(seed=1)
+    state = fitted.state()
+    states = [each.state() for each in fitted.members_]
+    for name, array in states[0].items():
+        alike = array.ndim and all(np.array_equal(array, each[name]) for each in states)
+        kept = [f"all/{name}"] if alike else [f"{k}/{name}" for k in range(4)]
+        assert [key for key in state if key.partition("/")[2] == name] == kept
+    again = OneVsRest(member).restore(state).predict_proba(new)
+    assert again.tobytes() == fitted.predict_proba(new).tobytes()
+
+
+def test_nearest_neighbours_of_several_labels_store_their_codes_once():
+    x, y = problem()
+    state = OneVsRest(HammingNeighbors()).fit(x, y).state()
+    assert sum(array.nbytes for array in state.values() if array.shape == x.codes.words.shape) == (
+        x.codes.words.nbytes
+    )
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
+        (lambda s: s.update({"all/nodes": s["0/nodes"]}), r"has \['nodes'\] for all labels, and"),
         (lambda s: s.pop("constants"), "stored constants are object 0d"),
         (lambda s: s.update(constants=s["constants"].astype(int)), "stored constants are int64"),
         (lambda s: s.update(constants=s["constants"] + np.float32(0.5)), "is not 0 or 1"),
@@ -75,7 +106,9 @@ def test_a_damaged_one_is_refused(fitted, change, message):
 def test_a_member_with_other_labels_is_refused(fitted):
     x, y = problem()
     three = SubspaceClassifier(n_members=5, bits_per_member=8).fit(x, y[:, 1] + 2 * y[:, 2])
-    state = {**fitted.state(), **{f"0/{name}": array for name, array in three.state().items()}}
+    state = fitted.state()
+    own = {name: array for name, array in three.state().items() if f"all/{name}" not in state}
+    state |= {f"0/{name}": array for name, array in own.items()}
     with pytest.raises(ValueError, match="a stored classifier tells 4 labels apart"):
         OneVsRest(MEMBER).restore(state)
 
