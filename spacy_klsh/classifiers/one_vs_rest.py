@@ -109,32 +109,10 @@ class OneVsRest:
                 f"the stored constants are {constants.dtype} {constants.ndim}d, but float32 1d is "
                 "needed; the file is damaged, train again."
             )
-        parts: list[Arrays] = [{} for _ in constants]
-        alike: Arrays = {}
-        for name, array in state.items():
-            k, _, rest = name.partition("/")
-            if name == "constants":
-                continue
-            if k == "all":
-                alike[rest] = array
-                continue
-            if not k.isascii() or not k.isdigit() or int(k) >= len(parts) or str(int(k)) != k:
-                raise ValueError(
-                    f"the stored classifier has an array {name!r}, but there are {len(parts)} "
-                    "labels; the file is damaged, train again."
-                )
-            parts[int(k)][rest] = array
         if not np.isin(constants, (0, 1)).all():
             raise ValueError("a stored constant is not 0 or 1; the file is damaged, train again.")
-        twice = alike.keys() & set().union(*parts)
-        if twice:
-            raise ValueError(
-                f"the stored classifier has {sorted(twice)} for all labels, and again for one; the "
-                "file is damaged, train again."
-            )
-        members = tuple(
-            copy(self.member).restore({**alike, **part}) if part else None for part in parts
-        )
+        parts = _parts(state, len(constants))
+        members = tuple(copy(self.member).restore(part) if part else None for part in parts)
         fitted = [member for member in members if member is not None]
         for member in fitted:
             if member.n_labels_ != 2:
@@ -149,6 +127,28 @@ class OneVsRest:
                 )
         self.members_, self.constants_ = members, constants
         return self
+
+
+def _parts(state: Mapping[str, NDArray[Any]], n: int) -> list[Arrays]:
+    """The arrays of each of `n` members; empty where there is none."""
+    own: dict[str, Arrays] = {"all": {}, **{str(k): {} for k in range(n)}}
+    for name, array in state.items():
+        k, _, rest = name.partition("/")
+        if k in own:
+            own[k][rest] = array
+        elif name != "constants":
+            raise ValueError(
+                f"the stored classifier has an array {name!r}, but there are {n} labels; the file "
+                "is damaged, train again."
+            )
+    alike = own.pop("all")
+    twice = alike.keys() & set().union(*own.values())
+    if twice:
+        raise ValueError(
+            f"the stored classifier has {sorted(twice)} for all labels, and again for one; the "
+            "file is damaged, train again."
+        )
+    return [{**alike, **part} if part else {} for part in own.values()]
 
 
 def _alike(states: Sequence[Arrays]) -> Arrays:
