@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 
@@ -196,8 +197,14 @@ def test_a_real_ctrl_c_reaches_all_processes_and_ends_with_130(model, file, run,
     output = tmp_path / "out.jsonl"
     command = [sys.executable, "-m", "spacy_klsh", "annotate", str(model), str(page)]
     command += ["--per", "line", "-o", str(output), "--n-process", "2"]
+    heeding = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # not so behind a shell's &
     process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, start_new_session=True, env=os.environ
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=os.environ,
+        preexec_fn=heeding,
     )
     folder = checkpoint.folder_of(output)
     deadline = time.monotonic() + 60
