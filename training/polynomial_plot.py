@@ -28,7 +28,13 @@ def draw(rows: list[dict[str, float]], exact_f1: float, path: Path) -> None:
         panel(axes[1], sigmas, [row["f1"] for row in rows], "F1 of candidates")
         axes[1].axhline(exact_f1, color=GREY, linestyle="--", linewidth=1)
         axes[1].annotate(
-            "exact", (sigmas[0], exact_f1), (0, 4), textcoords="offset points", color=GREY
+            "exact",
+            (1, exact_f1),
+            (0, 4),
+            ("axes fraction", "data"),
+            "offset points",
+            ha="right",
+            color=GREY,
         )
         panel(axes[2], sigmas, [row["bytes"] / 1e6 for row in rows], "MB of item sets")
         axes[2].set_yscale("log")
