@@ -1,4 +1,4 @@
-"""CRAFT's trees as .spacy files, on which the tagger and parser of a pipeline learn on.
+"""CRAFT's trees as .spacy files, from which the tagger and parser of a pipeline learn.
 
 CRAFT (Verspoor et al. 2012) labels dependencies as spaCy's English models do.
 """
@@ -31,7 +31,7 @@ def main(
         numbers = sorted((folder / f"craft-ids-{part}.txt").read_text("utf-8").split())
         docs = [doc for number in numbers for doc in converted(articles[number])]
         DocBin(docs=docs).to_disk(output / f"craft_{part}.spacy")
-        logging.info("%s: %d articles, %d Docs of 10 sentences", part, len(numbers), len(docs))
+        logging.info("%s: %d articles in %d Docs", part, len(numbers), len(docs))
 
 
 def read(path: Path) -> dict[str, str]:

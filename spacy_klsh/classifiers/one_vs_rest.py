@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..structures import Float32
 from .encoded import Encoded
-
-Arrays = dict[str, NDArray[Any]]
+from .stored_views import Arrays
 
 
 class OneVsRest:
@@ -76,7 +75,7 @@ class OneVsRest:
         out[:, 0] = np.prod(1 - out[:, 1:], axis=1)
         return out
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def state(self) -> Arrays:
         """Everything that `predict_proba` needs, as arrays.
 
         What all members have alike, such as the stored candidates of nearest neighbours, stands
@@ -85,10 +84,11 @@ class OneVsRest:
         self._check_fitted()
         states = {k: m.state() for k, m in enumerate(self.members_) if m is not None}
         alike = _alike(list(states.values()))
-        arrays = {"constants": self.constants_, **{f"all/{k}": v for k, v in alike.items()}}
+        arrays: Arrays = {"constants": self.constants_}
+        arrays |= {f"all/{name}": array for name, array in alike.items()}
         for k, state in states.items():
-            own = state.keys() - alike.keys()
-            arrays |= {f"{k}/{name}": state[name] for name in sorted(own)}
+            own = {name: array for name, array in state.items() if name not in alike}
+            arrays |= {f"{k}/{name}": array for name, array in own.items()}
         return arrays
 
     def _check_fitted(self) -> None:

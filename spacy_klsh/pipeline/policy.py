@@ -69,8 +69,8 @@ def of_kinds(candidates: Sequence[Candidates], kinds: Collection[str]) -> Bool:
 def without(candidates: Sequence[Candidates], kinds: Collection[str]) -> list[Candidates]:
     """The candidates of each Doc that are of none of `kinds`; others are counted as theirs."""
     kept = list(candidates)
-    for kind in KINDS if kept else ():
-        if kind in kinds:
+    for kind in KINDS:
+        if kept and kind in kinds:
             kept = where(kept, ~_OF_KIND[kind](joined(kept)), kind)
     return kept
 
