@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from .counts import Counts
 from .lock import locked
-from .parts import Part, sync_folder, to_disk, to_line, whole_file
+from .parts import Part, delete_unfinished, sync_folder, to_disk, to_line, whole_file
 from .sinks import Sink
 
 ABOUT, CHECKPOINT, RECORDS, REJECTS = "about.json", "checkpoint.json", "records.jsonl", "rejects"
@@ -160,8 +160,7 @@ def opened(
         if begun and resume:
             _compare(json.loads((folder / ABOUT).read_bytes()), about, output)
             state = _state(folder / CHECKPOINT)
-            for leftover in folder.glob("*.part.*"):  # of workers that were killed
-                leftover.unlink()
+            delete_unfinished(folder)
         else:
             _clear(folder)
             if in_place:

@@ -104,6 +104,12 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         beside.unlink(missing_ok=True)
 
 
+def delete_unfinished(folder: Path, name: str = "*.part") -> None:
+    """Delete what killed processes left of `name` in `folder` before it was a whole file."""
+    for beside in folder.glob(f"{name}.*"):
+        beside.unlink()
+
+
 def to_disk(file: BinaryIO) -> None:
     """Wait until the disk has all of `file`."""
     file.flush()

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Thread
 
 from .jobs import Job, one_thread
-from .parts import Part, whole_file
+from .parts import Part, delete_unfinished, whole_file
 from .tasks import Task
 
 MAX_DEATHS = 3
@@ -143,8 +143,8 @@ class Crew:
 
     def _bury(self, worker: Worker) -> None:
         """Put another process in the place of a dead one, with its task."""
+        self._end(worker)
         task = worker.task
-        worker.process.join()
         fresh = self._started()
         self.workers[self.workers.index(worker)] = fresh
         if task is None:
@@ -173,8 +173,14 @@ class Crew:
         """End all processes; what they were at is lost, what they finished is not."""
         for worker in self.workers:
             worker.line.close()
-            worker.process.kill()
-            worker.process.join()
+            self._end(worker)
+
+    def _end(self, worker: Worker) -> None:
+        worker.process.kill()
+        worker.process.join()
+        if worker.task is not None:
+            path = part_path(self.folder, self.job, worker.task)
+            delete_unfinished(self.folder, path.name)
 
 
 @contextmanager

@@ -49,6 +49,7 @@ def test_a_worker_that_dies_is_replaced_and_nothing_is_lost_or_doubled(folders):
     job = FakeJob(str(folders / "marks"))
     two = merged(in_processes(2), job, found, folders / "two")
     assert len(list((folders / "marks").iterdir())) == 4
+    assert not unfinished(folders / "two")
     assert two == merged(in_this_process, job, found, folders / "one")
 
 
@@ -104,8 +105,26 @@ def test_no_more_tasks_are_ahead_than_a_few(folders):
     next(parts)
     assert len(taken) <= 9
     parts.close()
-    time.sleep(0.1)
-    assert not list((folders / "two").glob("*.part.*"))
+
+
+def test_a_run_that_is_given_up_leaves_whole_parts_only(folders):
+    found = write_lines(folders / "a.txt", ["text"] * 10 + ["slow"] * 90)
+    parts = in_processes(2)(FakeJob(), found, folders / "two")
+    next(parts)
+    wait_for(lambda: unfinished(folders / "two"))
+    parts.close()
+    assert not unfinished(folders / "two")
+
+
+def unfinished(folder):
+    return list(folder.glob("*.part.*"))
+
+
+def wait_for(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert condition()
 
 
 PARENT = """
@@ -138,10 +157,8 @@ def test_workers_end_with_their_parent_however_it_ends(folders):
     )
     assert done.returncode == -9
     pids = [int(pid) for pid in done.stdout.split()]
-    deadline = time.monotonic() + 10
-    while any(alive(pid) for pid in pids) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert len(pids) == 2 and not any(alive(pid) for pid in pids)
+    assert len(pids) == 2
+    wait_for(lambda: not any(alive(pid) for pid in pids))
 
 
 def alive(pid):
