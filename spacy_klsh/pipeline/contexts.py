@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..structures import Int32, Int64
-from .token_table import TokenTable
+from .token_table import Layout, TokenTable
 
 NAMES = ("before", "between", "after", "words")
 
@@ -18,17 +16,14 @@ class Contexts:
     Parameters
     ----------
     table : TokenTable
-    attributes : sequence of str
     blind : bool
         Show tokens of entities as their label.
     window : int
         Most tokens before and after.
     """
 
-    def __init__(
-        self, table: TokenTable, attributes: Sequence[str], *, blind: bool, window: int
-    ) -> None:
-        self._table, self._attributes, self._blind, self._window = table, attributes, blind, window
+    def __init__(self, table: TokenTable, *, blind: bool, window: int) -> None:
+        self._table, self._blind, self._window = table, blind, window
         arguments = table.candidates.arguments
         absent = arguments < 0
         # an absent argument stands behind all others and has no width
@@ -39,8 +34,8 @@ class Contexts:
         self._first = self._starts.min(axis=1, initial=n_tokens)
         self._last = np.where(absent, 0, ends).max(axis=1, initial=0)
 
-    def view(self, name: str) -> tuple[Int32, Int64]:
-        """Nodes int32 (n_nodes, 1 + n_attributes) and offsets int64 (n + 1,) of one of `NAMES`."""
+    def layout(self, name: str) -> Layout:
+        """The nodes of one of `NAMES`."""
         if name == "between":
             return self._with_arguments(self._first, self._last)
         sentences = self._table.sentences
@@ -52,12 +47,12 @@ class Contexts:
             return self._plain(np.maximum(start, self._first - self._window), self._first)
         return self._plain(self._last, np.minimum(end, self._last + self._window))
 
-    def _plain(self, starts: Int64, ends: Int64) -> tuple[Int32, Int64]:
+    def _plain(self, starts: Int64, ends: Int64) -> Layout:
         """The tokens from each start to its end."""
         tokens, _, offsets = spread(starts, ends)
-        return self._words(tokens), offsets
+        return Layout(tokens, self._edges(tokens), self._shown(tokens), offsets)
 
-    def _with_arguments(self, starts: Int64, ends: Int64) -> tuple[Int32, Int64]:
+    def _with_arguments(self, starts: Int64, ends: Int64) -> Layout:
         """The tokens from each start to its end, but each argument as one node with its role."""
         tokens, owners, _ = spread(starts, ends)
         is_word = np.ones(len(tokens), bool)
@@ -67,30 +62,24 @@ class Contexts:
         arguments = self._table.candidates.arguments
         candidates, roles = np.nonzero(arguments >= 0)
         named = arguments[candidates, roles].astype(np.int64)
-        nodes = np.concatenate([self._words(tokens), self._arguments(named, roles)])
         places = np.concatenate([tokens, self._table.starts[named]])
         every = np.concatenate([owners, candidates])
         # stable: roles of one start in their order
         order = np.argsort(every * len(self._table.governors) + places, kind="stable")
-        offsets = np.searchsorted(every[order], np.arange(len(arguments) + 1))
-        return nodes[order], offsets.astype(np.int64)
-
-    def _arguments(self, entities: Int64, roles: Int64) -> Int32:
-        """Nodes of arguments: the edge is the role."""
         table = self._table
-        shown = table.labels[entities] if self._blind else np.full(len(entities), -1)
-        nodes = self._nodes(table.roots[entities], shown)
-        nodes[:, 0] = table.roles[roles]
-        return nodes
+        shown = table.labels[named] if self._blind else np.full(len(named), -1)
+        return Layout(
+            np.concatenate([tokens, table.roots[named]])[order],
+            np.concatenate([self._edges(tokens), table.roles[roles]])[order],
+            np.concatenate([self._shown(tokens), shown])[order],
+            np.searchsorted(every[order], np.arange(len(arguments) + 1)).astype(np.int64),
+        )
 
-    def _nodes(self, tokens: Int64, labels: Int64) -> Int32:
-        nodes = np.empty((len(tokens), 1 + len(self._attributes)), np.int32)
-        nodes[:, 0] = self._table.row("dep=")
-        nodes[:, 1:] = self._table.words(tokens, self._attributes, labels)
-        return nodes
+    def _edges(self, tokens: Int64) -> Int32:
+        return np.full(len(tokens), self._table.row("dep="), np.int32)
 
-    def _words(self, tokens: Int64) -> Int32:
-        return self._nodes(tokens, self._table.shown_labels(tokens, blind=self._blind))
+    def _shown(self, tokens: Int64) -> Int64:
+        return self._table.shown_labels(tokens, blind=self._blind)
 
 
 def spread(starts: Int64, ends: Int64) -> tuple[Int64, Int64, Int64]:

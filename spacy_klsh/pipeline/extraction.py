@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -19,7 +19,7 @@ from .contexts import Contexts
 from .paths import Paths, RolePaths
 from .subtrees import NAMES as TREES
 from .subtrees import Trees
-from .token_table import ATTRIBUTES, TokenTable
+from .token_table import ATTRIBUTES, Layout, TokenTable
 
 WORDLIKE = ("lemma", "lower", "norm")
 NAMES = ("path", "dependents", *TREES, *CONTEXTS)
@@ -52,6 +52,9 @@ class ViewExtractor:
     between, each one node whose edge is ``role=`` and the name of its role. ``words`` are all
     words of the sentence, or of several from that of the first argument to that of the last
     one, with the arguments as in ``between``.
+
+    Each of them can also be had with one attribute of its own: ``words.pos`` are all words of
+    the sentence as their parts of speech.
 
     Parameters
     ----------
@@ -86,15 +89,10 @@ class ViewExtractor:
             raise ValueError(f"window is {self.window}; give at least 1 token.")
         if self.depth < 0:
             raise ValueError(f"depth is {self.depth}; give at least 0 arcs, for the path alone.")
-        for kind, given, known in (
-            ("view", self.names, NAMES),
-            ("attribute", self.attributes, ATTRIBUTES),
-        ):
-            unknown = [name for name in given if name not in known]
-            if unknown or not given:
-                raise ValueError(
-                    f"{kind}s are {list(given)}; choose at least one of {', '.join(known)}."
-                )
+        _check("view", [name.partition(".")[0] for name in self.names], NAMES)
+        own = [name.partition(".")[2] for name in self.names if "." in name]
+        for attributes in (self.attributes, own or ATTRIBUTES):
+            _check("attribute", attributes, ATTRIBUTES)
 
     def __call__(
         self, docs: Sequence[Doc], candidates: Sequence[Candidates]
@@ -123,28 +121,42 @@ class ViewExtractor:
         """The views of Docs with one vocab."""
         table = TokenTable(docs, candidates)
         role_paths = RolePaths(table)
-        paths = Paths(table, role_paths.pairs)
-        contexts = Contexts(table, self.attributes, blind=self.blind, window=self.window)
-        packed = {name: contexts.view(name) for name in self.names if name in CONTEXTS}
-        packed["path"] = paths.nodes(self.attributes, blind=self.blind), paths.offsets
-        if "dependents" in self.names:
-            packed["dependents"] = paths.dependents(self.attributes, blind=self.blind)
-        trees = Trees(table, paths, role_paths, self.attributes, blind=self.blind, depth=self.depth)
-        parents = {}
-        for name in self.names:
-            if name in TREES:
-                nodes, offsets, parents[name] = trees.view(name)
-                packed[name] = nodes, offsets
+        named = {name: name.partition(".")[::2] for name in self.names}
+        kinds = dict.fromkeys(kind for kind, _ in named.values())
+        layouts = dict(zip(kinds, self._layouts(kinds, table, role_paths), strict=True))
+        nodes = {
+            name: table.nodes(layouts[kind], (attribute,) if attribute else self.attributes)
+            for name, (kind, attribute) in named.items()
+        }
         symbols = tuple(table.symbols)
         vectors = self._vectors.of(docs[0].vocab, symbols)
-        views = {
-            name: Structures(*arrays, symbols, vectors, parents.get(name))
-            for name, arrays in packed.items()
-        }
-        if "dependents" in self.names:
-            views["dependents"] = role_paths.joined(views["dependents"])
-        views["path"] = role_paths.path(views["path"])
-        return {name: views[name] for name in self.names}
+        of_pairs = {"path": role_paths.path, "dependents": role_paths.joined}
+        views = {}
+        for name, (kind, _) in named.items():
+            layout = layouts[kind]
+            view = Structures(nodes[name], layout.offsets, symbols, vectors, layout.parents)
+            views[name] = of_pairs[kind](view) if kind in of_pairs else view
+        return views
+
+    def _layouts(
+        self, kinds: Iterable[str], table: TokenTable, role_paths: RolePaths
+    ) -> Iterator[Layout]:
+        """The nodes of views of these kinds; those of a path are of `role_paths.pairs`."""
+        paths = Paths(table, role_paths.pairs)
+        contexts = Contexts(table, blind=self.blind, window=self.window)
+        trees = Trees(table, paths, role_paths, blind=self.blind, depth=self.depth)
+        for kind in kinds:
+            if kind == "path":
+                yield paths.layout(blind=self.blind)
+            elif kind == "dependents":
+                yield paths.dependents(blind=self.blind)
+            else:
+                yield (trees if kind in TREES else contexts).layout(kind)
+
+
+def _check(kind: str, given: Sequence[str], known: Sequence[str]) -> None:
+    if not given or not set(given) <= set(known):
+        raise ValueError(f"{kind}s are {list(given)}; choose at least one of {', '.join(known)}.")
 
 
 class _VectorCache:

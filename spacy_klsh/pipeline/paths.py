@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..structures import Int32, Int64, Structures
 from ..trees import tree_paths
 from .candidates import Candidates
 from .contexts import spread
-from .token_table import TokenTable
+from .token_table import Layout, TokenTable
 
 
 class Paths:
@@ -33,13 +31,9 @@ class Paths:
         ends = table.roots[pairs.arguments.T]
         self.tokens, self._arcs, self.offsets = tree_paths(table.governors, *ends)
 
-    def nodes(self, attributes: Sequence[str], *, blind: bool) -> Int32:
-        """The edge by which each node is entered and its attributes.
-
-        int32 (n_nodes, 1 + n_attributes).
-        """
-        words = self._table.words(self.tokens, attributes, self.labels(blind=blind))
-        return np.concatenate([self._edges()[:, None], words], axis=1)
+    def layout(self, *, blind: bool) -> Layout:
+        """The nodes of the paths; the edge is the arc by which each is entered."""
+        return Layout(self.tokens, self._edges(), self.labels(blind=blind), self.offsets)
 
     def _edges(self) -> Int32:
         down, start = self._arcs == self.tokens, self._arcs < 0
@@ -48,11 +42,10 @@ class Paths:
             out[chosen] = self._table.rows("dep", self._arcs[chosen], "dep={}" + mark)
         return out
 
-    def dependents(self, attributes: Sequence[str], *, blind: bool) -> tuple[Int32, Int64]:
-        """Nodes of the tokens that hang on each path, not of its own entities, and their offsets.
+    def dependents(self, *, blind: bool) -> Layout:
+        """Nodes of the tokens that hang on each path, not of its own entities.
 
-        int32 (n_nodes, 1 + n_attributes) and int64 (n + 1,); in the order of the path, and
-        those of one governor in that of the text.
+        In the order of the path, and those of one governor in that of the text.
         """
         table = self._table
         children = np.argsort(table.governors, kind="stable")
@@ -71,9 +64,8 @@ class Paths:
             hangs &= (tokens < table.starts[entity]) | (tokens >= table.ends[entity])
         tokens, owners = tokens[hangs], owners[hangs]
         labels = table.shown_labels(tokens, blind=blind)
-        edges = table.rows("dep", tokens, "dep={}>")
-        nodes = np.concatenate([edges[:, None], table.words(tokens, attributes, labels)], axis=1)
-        return nodes, np.searchsorted(owners, np.arange(len(self.offsets))).astype(np.int64)
+        offsets = np.searchsorted(owners, np.arange(len(self.offsets))).astype(np.int64)
+        return Layout(tokens, table.rows("dep", tokens, "dep={}>"), labels, offsets)
 
     def labels(self, *, blind: bool) -> Int64:
         """Symbol of the entity that a node shows, int64 (n_nodes,); -1: its own words.

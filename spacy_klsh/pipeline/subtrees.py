@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..structures import Int32, Int64
 from ..trees import rooted_trees
 from .paths import Paths, RolePaths
-from .token_table import TokenTable
+from .token_table import Layout, TokenTable
 
 NAMES = ("subtree", "sentence")
 
@@ -30,7 +28,6 @@ class Trees:
     paths : Paths
         The paths of ``role_paths.pairs``.
     role_paths : RolePaths
-    attributes : sequence of str
     blind : bool
         Show tokens of entities as their label.
     depth : int
@@ -42,19 +39,15 @@ class Trees:
         table: TokenTable,
         paths: Paths,
         role_paths: RolePaths,
-        attributes: Sequence[str],
         *,
         blind: bool,
         depth: int,
     ) -> None:
         self._table, self._paths, self._role_paths = table, paths, role_paths
-        self._attributes, self._blind, self._depth = attributes, blind, depth
+        self._blind, self._depth = blind, depth
 
-    def view(self, name: str) -> tuple[Int32, Int64, Int32]:
-        """Nodes, offsets and parents of one of `NAMES`; no node where a path is missing.
-
-        int32 (n_nodes, 1 + n_attributes), int64 (n + 1,) and int32 (n_nodes,).
-        """
+    def layout(self, name: str) -> Layout:
+        """The nodes of one of `NAMES`; none where a path is missing."""
         table, whole = self._table, name == "sentence"
         on_paths, ends = self._role_paths.steps(self._paths.offsets)
         arguments = table.candidates.arguments
@@ -71,11 +64,9 @@ class Trees:
         )
         labels, met = table.shown_labels(tokens, blind=self._blind), steps >= 0
         labels[met] = self._paths.labels(blind=self._blind)[on_paths[steps[met]]]
-        words = table.words(tokens, self._attributes, labels)
-        nodes = np.concatenate([self._edges(tokens, parents, offsets)[:, None], words], axis=1)
-        is_leaf = leaves >= 0
-        nodes[is_leaf] = table.roles[roles[leaves[is_leaf]], None]
-        return nodes, offsets, parents
+        edges, is_leaf = self._edges(tokens, parents, offsets), leaves >= 0
+        edges[is_leaf] = labels[is_leaf] = table.roles[roles[leaves[is_leaf]]]
+        return Layout(tokens, edges, labels, offsets, parents)
 
     def _spans(self, entities: Int32, roles: Int64) -> Int64:
         """Start, end and where the leaf hangs of each argument, int64 (n_arguments, 3)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,28 @@ Uint64: TypeAlias = NDArray[np.uint64]
 
 ATTRIBUTES = ("lemma", "lower", "norm", "pos", "tag", "ent_type")
 COLUMNS = ("head", "dep", "sent_start", *ATTRIBUTES)
+
+
+class Layout(NamedTuple):
+    """The nodes of a view of each candidate, before attributes describe them.
+
+    Parameters
+    ----------
+    tokens : int64 array (n_nodes,)
+    edges : int32 array (n_nodes,)
+        Symbol of the edge by which each is entered.
+    labels : int64 array (n_nodes,)
+        Symbol that a node shows in the place of its token; -1: none.
+    offsets : int64 array (n + 1,)
+    parents : int32 array (n_nodes,), optional
+        Of trees.
+    """
+
+    tokens: Int64
+    edges: Int32
+    labels: Int64
+    offsets: Int64
+    parents: Int32 | None = None
 
 
 class TokenTable:
@@ -89,15 +111,15 @@ class TokenTable:
         """`entity_labels` of `tokens` if these are to be `blind`, else -1; int64 (n,)."""
         return self.entity_labels[tokens] if blind else np.full(len(tokens), -1)
 
-    def words(self, tokens: Int64, attributes: Sequence[str], labels: Int64) -> Int32:
-        """Symbols of the attributes of tokens, int32 (n, n_attributes).
-
-        Where `labels` are not -1 they stand for all attributes.
-        """
-        out = np.repeat(labels[:, None].astype(np.int32), len(attributes), axis=1)
-        plain = labels < 0
-        for column, name in zip(out.T, attributes, strict=True):
-            column[plain] = self.rows(name, tokens[plain], f"{name}={{}}")
+    def nodes(self, layout: Layout, attributes: Sequence[str]) -> Int32:
+        """Edges and attributes of the nodes, int32 (n_nodes, 1 + n_attributes)."""
+        out = np.empty((len(layout.tokens), 1 + len(attributes)), np.int32)
+        out[:, 0] = layout.edges
+        out[:, 1:] = layout.labels[:, None]
+        plain = layout.labels < 0
+        tokens = layout.tokens[plain]
+        for column, name in enumerate(attributes, 1):
+            out[plain, column] = self.rows(name, tokens, f"{name}={{}}")
         return out
 
     def rows(self, attribute: str, tokens: Int64, template: str) -> Int32:

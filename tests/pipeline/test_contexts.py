@@ -130,6 +130,19 @@ def test_several_attributes_and_a_label_for_all_of_them():
     ]
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_view_with_an_attribute_of_its_own_shows_that_alone(name):
+    doc = make(pos=["NOUN", "VERB", *["ADP"] * 9])
+    found = candidates(doc, (LUMEN, BO, ADA), [(0, 1), (2, 1)])
+    names = (f"{name}.pos", name, f"{name}.lower")
+    mixed = ViewExtractor(names=names)([doc], [found])
+    assert list(mixed) == list(names)
+    for attribute, view in zip(("pos", "lemma", "lower"), names, strict=True):
+        alone = ViewExtractor(names=(name,), attributes=(attribute,))([doc], [found])[name]
+        assert [mixed[view].words(i) for i in range(2)] == [alone.words(i) for i in range(2)]
+        assert np.array_equal(mixed[view].parents, alone.parents)
+
+
 @pytest.mark.parametrize("window", [0, -1])
 def test_a_window_without_tokens_is_refused(window):
     with pytest.raises(ValueError, match=f"window is {window}; give at least 1 token"):
