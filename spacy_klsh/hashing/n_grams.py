@@ -22,14 +22,17 @@ Uint8 = NDArray[np.uint8]
 SKIPPED, OWN, JOINED = 0, 1, 2  # an edge that says nothing; an item of its own; part of its node
 MAX_WIDTH = 2**24  # of `merging`; and classifiers have arrays of one number a column
 SKIP = 2**40  # beyond every scale of a length
-
-
-def _default_lengths() -> dict[str, int]:
-    return {"path": 3, "dependents": 2, "before": 1, "between": 3, "after": 1}
-
-
-def _default_skips() -> dict[str, int]:
-    return {"path": 4, "between": 4}
+LENGTHS = {
+    "path": 3,
+    "dependents": 2,
+    "before": 2,
+    "between": 3,
+    "after": 2,
+    "words": 1,
+    "between.pos": 3,
+    "words.pos": 2,
+}
+SKIPS = {"path": 4, "between": 4}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +70,9 @@ class NGramFeatures:
     2006, section 2 (skip-grams).
     """
 
-    max_lengths: Mapping[str, int] = field(default_factory=_default_lengths)
+    max_lengths: Mapping[str, int] = field(default_factory=lambda: dict(LENGTHS))
     with_ends: Sequence[str] = ("between",)
-    max_skips: Mapping[str, int] = field(default_factory=_default_skips)
+    max_skips: Mapping[str, int] = field(default_factory=lambda: dict(SKIPS))
     width: int = 2**20
 
     def __post_init__(self) -> None:

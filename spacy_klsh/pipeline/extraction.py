@@ -16,6 +16,7 @@ from ..views import concat_views
 from .candidates import Candidates
 from .contexts import NAMES as CONTEXTS
 from .contexts import Contexts
+from .factory import VIEWS
 from .paths import Paths, RolePaths
 from .subtrees import NAMES as TREES
 from .subtrees import Trees
@@ -77,7 +78,7 @@ class ViewExtractor:
         If a name is unknown, none is given, the window is below 1 or the depth below 0.
     """
 
-    names: Sequence[str] = ("path", "dependents", "before", "between", "after")
+    names: Sequence[str] = tuple(VIEWS)
     attributes: Sequence[str] = ("lemma",)
     blind: bool = True
     window: int = 5

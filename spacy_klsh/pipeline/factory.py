@@ -16,10 +16,19 @@ from spacy.util import registry
 Maker = Callable[..., Any]
 
 NO_PAIRS: List[List[str]] = []  # noqa: UP006
-VIEWS = ["path", "dependents", "before", "between", "after"]
 BETWEEN = ["between"]
 SKIPS = {"path": 4, "between": 4}
-N_GRAMS = {"path": 3, "dependents": 2, "before": 1, "between": 3, "after": 1}
+N_GRAMS = {
+    "path": 3,
+    "dependents": 2,
+    "before": 2,
+    "between": 3,
+    "after": 2,
+    "words": 1,
+    "between.pos": 3,
+    "words.pos": 2,
+}
+VIEWS = list(N_GRAMS)
 LEMMA = ["lemma"]
 NO_LABELS: List[str] = []  # noqa: UP006
 

@@ -178,7 +178,7 @@ def test_a_missing_view_is_named():
 @pytest.mark.parametrize("width", [0, -1, MAX_WIDTH + 1])
 def test_a_width_out_of_range_is_refused(width):
     with pytest.raises(ValueError, match=rf"width is {width}; give one in 1\.\.16777216"):
-        NGramFeatures(width=width)
+        NGramFeatures(max_lengths={"path": 1}, width=width)
 
 
 @pytest.mark.parametrize("max_lengths", [{}, {"path": 0}, {"path": 3, "after": -1}])
@@ -189,8 +189,8 @@ def test_lengths_below_1_are_refused(max_lengths):
 
 def test_skips_below_0_are_refused():
     with pytest.raises(ValueError, match="give at least 0 items each"):
-        NGramFeatures(max_skips={"path": -1})
+        NGramFeatures(max_lengths={"path": 1}, max_skips={"path": -1})
 
 
 def test_the_views_are_those_of_the_lengths():
-    assert NGramFeatures().views == ("path", "dependents", "before", "between", "after")
+    assert NGramFeatures(max_lengths={"after": 1, "path": 2}).views == ("after", "path")

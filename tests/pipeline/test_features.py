@@ -6,7 +6,6 @@ import spacy
 from pipeline import sentences
 
 from spacy_klsh import Relation
-from spacy_klsh.pipeline.extraction import ViewExtractor
 
 BLOCK = {"@misc": "spacy-klsh.features.v1", "width": 4096, "max_lengths": {"path": 2, "between": 3}}
 LINEAR = {"@misc": "spacy-klsh.linear.v1", "inputs": "features"}
@@ -80,17 +79,18 @@ def test_codes_alone_need_no_features():
 def test_words_beside_the_path_are_learned(trained):
     """Two sentences of one path, told apart by a word that hangs on neither entity."""
     component = trained.get_pipe("klsh_relations")
+    default = sentences.build().get_pipe("klsh_relations")
     docs = [
         sentences.parsed(trained.vocab, f"{word}:dep:2 P:nsubj:2 met:ROOT:2 O:dobj:2")
         for word in ("Happily", "Never")
     ]
     found = [component.candidates(doc, ordered=True) for doc in docs]
-    views = ViewExtractor()(docs, found)
+    views = default.views(docs, found)
     half = len(found[0])
     assert [views["path"].words(i) for i in range(half)] == [
         views["path"].words(half + i) for i in range(half)
     ]
-    full = sentences.build().get_pipe("klsh_relations").features(views).dense()
+    full = default.features(views).dense()
     assert (full[:half] != full[half:]).any(axis=1).all()
 
 
