@@ -75,21 +75,24 @@ class Evidence(NamedTuple):
     def from_data(cls, data: EvidenceData) -> Evidence:
         """The evidence that a Doc stores, in few lists for the sake of the garbage collector.
 
-        Paths are their symbols parted by tabs, ``width`` of them a node, and matches
-        their four values one after the other. Only trees have ``parents``.
+        Paths are their symbols parted by tabs, ``width`` of them a node, and matches are
+        their values parted by tabs. Only trees have ``parents``.
         """
         width = data["width"]
         nearest = tuple(
             Neighbour(
                 near["label"],
                 near["similarity"],
-                _path(near["path"], width),
-                tuple(map(Match._make, _rows(near["matches"], 4))),
+                _rows(near["path"], width),
+                tuple(
+                    Match(int(own), int(reference), float(similarity), part)
+                    for own, reference, similarity, part in _rows(near["matches"], 4)
+                ),
                 tuple(near.get("parents", ())),
             )
             for near in data["nearest"]
         )
-        path, parents = _path(data["path"], width), tuple(data.get("parents", ()))
+        path, parents = _rows(data["path"], width), tuple(data.get("parents", ()))
         return cls(path, dict(data["vote"]), nearest, parents)
 
     def to_json(self) -> dict[str, Any]:
@@ -125,11 +128,8 @@ class Evidence(NamedTuple):
         return "\n".join(lines)
 
 
-def _path(symbols: str, width: int) -> Path:
-    return _rows(symbols.split(SEPARATOR), width) if symbols else ()
-
-
-def _rows(values: Sequence[Any], width: int) -> tuple[tuple[Any, ...], ...]:
+def _rows(text: str, width: int) -> Path:
+    values = text.split(SEPARATOR) if text else []
     return tuple(tuple(values[i : i + width]) for i in range(0, len(values), width))
 
 

@@ -65,7 +65,7 @@ def explain(
 
 
 def _paths(structures: Structures) -> list[dict[str, Any]]:
-    """Each path as one string: the garbage collector does not count strings. Trees: parents too."""
+    """Each path as one string, see `_matches`. Trees: parents too."""
     symbols = [symbol.replace(SEPARATOR, " ") for symbol in structures.symbols]
     flat = [symbols[symbol] for symbol in structures.nodes.ravel().tolist()]
     width, bounds = structures.nodes.shape[1], list(pairwise(structures.offsets.tolist()))
@@ -131,12 +131,16 @@ def _distinct_nearest(
     return nearest
 
 
-def _matches(matches: Matches) -> list[list[Any]]:
-    columns = (matches.own.tolist(), matches.other.tolist(), matches.similarity.tolist())
-    flat: list[Any] = [None] * (4 * len(matches.part))
-    for place, column in enumerate((*columns, matches.part)):
-        flat[place::4] = column
-    return [flat[start:end] for start, end in pairwise((4 * matches.offsets).tolist())]
+def _matches(matches: Matches) -> list[str]:
+    """The matches of each pair as one string: the garbage collector does not count strings."""
+    flat = [""] * (4 * len(matches.part))
+    columns: tuple[NDArray[Any], ...] = (matches.own, matches.other, matches.similarity)
+    for place, column in enumerate(columns):
+        values, places = np.unique(column, return_inverse=True)
+        texts = list(map(repr, values.tolist()))
+        flat[place::4] = [texts[i] for i in places.tolist()]
+    flat[3::4] = matches.part
+    return [SEPARATOR.join(flat[a:b]) for a, b in pairwise((4 * matches.offsets).tolist())]
 
 
 def _are_shown(

@@ -16,7 +16,7 @@ DATA = {
             "label": "",
             "similarity": 0.5,
             "path": "dep=\tlabel=ORG\tdep=nsubj<\tlemma=establish",
-            "matches": [1, 1, 1.0, "edge", 1, 1, 0.625, "node"],
+            "matches": "1\t1\t1.0\tedge\t1\t1\t0.625\tnode",
         }
     ],
 }

@@ -164,7 +164,7 @@ def test_evidence_stands_beside_the_text():
                 "label": near.label,
                 "similarity": near.similarity,
                 "path": "\t".join(symbol for node in other for symbol in node),
-                "matches": [value for match in matches for value in match],
+                "matches": "\t".join(str(value) for match in matches for value in match),
             }
         ],
     }
