@@ -127,12 +127,12 @@ class LinearClassifier:
             )
         rarity = np.log((len(y) + 1) / (counts[self.columns_] + 1))
         self.squares_ = np.append(rarity**2, np.log(len(y) + 1) ** 2)
-        self._place()
         rows = self._scaled(items, rarity)
         machines = [self._trained(rows, y, label) for label in one_against_rest(self.labels_)]
         coefficients = np.stack([machine.coef_[0] for machine in machines], axis=1)
         self.weights_ = (coefficients * rarity[:, None]).astype(np.float32)
         self.biases_ = np.array([machine.intercept_[0] for machine in machines])
+        self._place()
         return self
 
     def _scaled(self, items: Features, rarity: Float64) -> Any:
@@ -143,8 +143,8 @@ class LinearClassifier:
         squares[self.columns_] = self.squares_[:-1]
         starts = np.append(0, np.cumsum(squares[items.columns]))[items.offsets]
         lengths = np.sqrt(np.diff(starts))
-        slots = self._slots[items.columns]
-        kept = slots >= 0
+        slots = _slots(self.columns_, items.width)[items.columns]
+        kept = slots < len(self.columns_)
         rows = np.repeat(np.arange(len(items)), np.diff(items.offsets))[kept]
         values = rarity[slots[kept]] / np.maximum(lengths[rows], 1e-12)
         offsets = np.searchsorted(rows, np.arange(len(items) + 1)).astype(np.int32)
@@ -166,9 +166,10 @@ class LinearClassifier:
         return machine.fit(rows, y == label, sample_weight=of_label[y])
 
     def _place(self) -> None:
-        """Row of `weights_` of each item, -1: none."""
-        self._slots = np.full(sum(self.widths_), -1, np.int32)
-        self._slots[self.columns_] = np.arange(len(self.columns_), dtype=np.int32)
+        """Where each item finds its square and its weights side by side: one trip to memory."""
+        self._slots = _slots(self.columns_, sum(self.widths_))
+        self._sides = np.zeros((len(self.squares_), 1 + self.weights_.shape[1]))
+        self._sides[:, 0], self._sides[:-1, 1:] = self.squares_, self.weights_
 
     def predict_proba(self, x: Encoded) -> Float32:
         """Probabilities, float32 (n, n_labels); column 0 is "no relation".
@@ -180,9 +181,7 @@ class LinearClassifier:
         """
         self._check_fitted()
         items = x.items(self.inputs, self.widths_)
-        p = _probabilities(
-            items.columns, items.offsets, self._slots, self.squares_, self.weights_, self.biases_
-        )
+        p = _probabilities(items.columns, items.offsets, self._slots, self._sides, self.biases_)
         out = np.zeros((len(x), self.n_labels_), np.float32)
         out[:, self.labels_] = np.stack([1 - p[:, 0], p[:, 0]], axis=1) if p.shape[1] == 1 else p
         return out
@@ -255,13 +254,19 @@ class LinearClassifier:
         )
 
 
+def _slots(columns: Int32, width: int) -> Int32:
+    """Place of each item among the `columns`, int32 (width,); behind them all: of others."""
+    slots = np.full(width, len(columns), np.int32)
+    slots[columns] = np.arange(len(columns), dtype=np.int32)
+    return slots
+
+
 @compiled
 def _probabilities(
     columns: Int32,
     offsets: Int64,
     slots: Int32,
-    squares: Float64,
-    weights: Float32,
+    sides: Float64,
     biases: Float64,
 ) -> Float32:
     """Logistic probability of each machine, divided by their sum if there are several."""
@@ -272,10 +277,9 @@ def _probabilities(
         length = 0.0
         for column in columns[offsets[i] : offsets[i + 1]]:
             slot = slots[column]
-            length += squares[slot]  # -1: the last one, of items without weights
-            if slot >= 0:
-                for k in range(n_machines):
-                    scores[k] += weights[slot, k]
+            length += sides[slot, 0]
+            for k in range(n_machines):
+                scores[k] += sides[slot, 1 + k]
         scale = 1.0 / np.sqrt(length) if length > 0 else 0.0
         total = 0.0
         for k in range(n_machines):

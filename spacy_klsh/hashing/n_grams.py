@@ -165,6 +165,14 @@ def _mixed(state: np.uint64, value: np.uint64) -> np.uint64:
 
 
 @compiled
+def _column(state: np.uint64, width: int) -> np.int32:
+    """The remainder; of powers of 2 without a division, which takes ten times as long."""
+    if width & (width - 1) == 0:
+        return np.int32(state & np.uint64(width - 1))
+    return np.int32(state % np.uint64(width))
+
+
+@compiled
 def _items(nodes: Int32, column: int, hashes: Uint64, kinds: Uint8, out: Uint64) -> int:
     """Write the items of one structure, with one attribute of its nodes; how many there are."""
     n = 0
@@ -188,18 +196,18 @@ def _write_n_grams(items: Uint64, longest: int, seed: np.uint64, width: int, out
         state = seed
         for k in range(start, min(start + longest, len(items))):
             state = _mixed(state, items[k])
-            out[n] = np.int32(state % np.uint64(width))
+            out[n] = _column(state, width)
             n += 1
     if len(items) > longest:
         state = seed
         for item in items:
             state = _mixed(state, item)
-        out[n] = np.int32(state % np.uint64(width))
+        out[n] = _column(state, width)
         n += 1
     size, scale = len(items), np.uint64(0)
     while size > 0:
         size, scale = size // 2, scale + np.uint64(1)
-    out[n] = np.int32(_mixed(~seed, scale) % np.uint64(width))
+    out[n] = _column(_mixed(~seed, scale), width)
     return n + 1
 
 
@@ -209,9 +217,9 @@ def _write_ends(items: Uint64, seed: np.uint64, width: int, out: Int32) -> int:
     if len(items) < 2:
         return 0
     ends = _mixed(_mixed(~seed, items[0]), items[-1])
-    out[0] = np.int32(ends % np.uint64(width))
+    out[0] = _column(ends, width)
     for k in range(1, len(items) - 1):
-        out[k] = np.int32(_mixed(ends, items[k]) % np.uint64(width))
+        out[k] = _column(_mixed(ends, items[k]), width)
     return len(items) - 1
 
 
@@ -222,7 +230,7 @@ def _write_skips(items: Uint64, most: int, seed: np.uint64, width: int, out: Int
     for i in range(len(items)):
         state = _mixed(_mixed(~seed, np.uint64(SKIP)), items[i])
         for k in range(i + 2, min(i + 2 + most, len(items))):
-            out[n] = np.int32(_mixed(state, items[k]) % np.uint64(width))
+            out[n] = _column(_mixed(state, items[k]), width)
             n += 1
     return n
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -200,24 +201,30 @@ class LabelScheme:
             Of all of them, Doc by Doc.
         thresholds : mapping of label to float
         """
-        ends = np.cumsum([len(found) for found in candidates], dtype=np.int64)
-        reached = np.split(self.reached(probabilities, thresholds), ends)[:-1]
-        parts = np.split(probabilities, ends)[:-1]
-        return list(map(self._attached, candidates, parts, reached))
+        ends = np.cumsum([0, *map(len, candidates)])
+        owners, classes = np.nonzero(self.reached(probabilities, thresholds))
+        scores = probabilities[owners, classes].tolist()
+        bounds = np.searchsorted(owners, ends).tolist()
+        found = list(zip(owners.tolist(), classes.tolist(), scores, strict=True))
+        return [
+            self._attached(own, first, found[a:b])
+            for own, first, (a, b) in zip(
+                candidates, ends[:-1].tolist(), pairwise(bounds), strict=True
+            )
+        ]
 
     def _attached(
-        self, candidates: Candidates, probabilities: Float32, reached: Bool
+        self, candidates: Candidates, first: int, found: Sequence[tuple[int, int, float]]
     ) -> list[Attached]:
-        """Relations of one Doc."""
-        classes = self.classes
+        """Relations of one Doc, whose candidates begin with number `first`."""
+        classes, rows = self.classes, candidates.arguments.tolist()
         best: dict[tuple[str, tuple[int, ...]], tuple[float, int, bool]] = {}
-        for i, k in np.argwhere(reached).tolist():
-            label, turned = classes[k]
-            row = candidates.arguments[i].tolist()
-            row = row[::-1] if turned else row
+        for number, k, score in found:
+            i, (label, turned) = number - first, classes[k]
+            row = rows[i][::-1] if turned else rows[i]
             if self.is_symmetric(label):
                 row = sorted(row)  # entities stand in document order
-            key, score = (label, tuple(row)), float(probabilities[i, k])
+            key = label, tuple(row)
             if key not in best or best[key][0] < score:
                 best[key] = score, i, turned
         return [

@@ -128,8 +128,12 @@ class TokenTable:
         if template not in self._rows:
             self._rows[template] = np.full(len(column), -1, np.int32)
         of_token = self._rows[template]
+        found = of_token[tokens]
+        missing = found < 0
+        if not missing.any():
+            return found
         new = np.zeros(len(column), bool)
-        new[tokens[of_token[tokens] < 0]] = True  # each token once: there are many fewer than nodes
+        new[tokens[missing]] = True  # each token once: there are many fewer than nodes
         ids, places = np.unique(column[new], return_inverse=True)
         rows = [self.row(template.format(self._strings[id])) for id in ids.tolist()]
         of_token[new] = np.array(rows, np.int32)[places]
