@@ -131,9 +131,12 @@ class Structures:
         lengths = self.lengths[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         rows = np.repeat(self.offsets[chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        used, nodes = np.unique(self.nodes[rows], return_inverse=True)
+        nodes = self.nodes[rows]
+        is_used = np.zeros(len(self.symbols), bool)
+        is_used[nodes] = True
+        used, renumbered = np.flatnonzero(is_used), np.cumsum(is_used, dtype=np.int32) - 1
         return Structures(
-            nodes=nodes.reshape(len(rows), self.nodes.shape[1]).astype(np.int32),
+            nodes=renumbered[nodes],
             offsets=offsets.astype(np.int64),
             symbols=tuple(self.symbols[i] for i in used),
             vectors=self.vectors[used],

@@ -137,8 +137,7 @@ def _matches(matches: Matches) -> list[str]:
     columns: tuple[NDArray[Any], ...] = (matches.own, matches.other, matches.similarity)
     for place, column in enumerate(columns):
         values, places = np.unique(column, return_inverse=True)
-        texts = list(map(repr, values.tolist()))
-        flat[place::4] = [texts[i] for i in places.tolist()]
+        flat[place::4] = np.array(list(map(repr, values.tolist())), object)[places].tolist()
     flat[3::4] = matches.part
     return [SEPARATOR.join(flat[a:b]) for a, b in pairwise((4 * matches.offsets).tolist())]
 
@@ -154,8 +153,8 @@ def _are_shown(
     for _ in range(min(n, gram.shape[1])):
         nearest = left.argmax(axis=1)
         shown[every, nearest], left[every, nearest] = True, -1.0
-    have = {label: [label in (named or ()) for named in names] for label in set(labels)}
-    of_label = np.where([have[label] for label in labels], gram, 0.0)
+    have = {label: np.array([label in (named or ()) for named in names]) for label in set(labels)}
+    of_label = np.where(np.stack([have[label] for label in labels]), gram, np.float32(0.0))
     shown[every, of_label.argmax(axis=1)] |= of_label.max(axis=1) > 0
     return shown & (gram > 0)
 

@@ -115,21 +115,25 @@ class TokenTable:
         """Edges and attributes of the nodes, int32 (n_nodes, 1 + n_attributes)."""
         out = np.empty((len(layout.tokens), 1 + len(attributes)), np.int32)
         out[:, 0] = layout.edges
-        out[:, 1:] = layout.labels[:, None]
-        plain = layout.labels < 0
-        tokens = layout.tokens[plain]
         for column, name in enumerate(attributes, 1):
-            out[plain, column] = self.rows(name, tokens, f"{name}={{}}")
+            words = self._looked_up(name, layout.tokens, f"{name}={{}}", layout.labels < 0)
+            out[:, column] = np.where(layout.labels < 0, words, layout.labels)
         return out
 
     def rows(self, attribute: str, tokens: Int64, template: str) -> Int32:
         """Symbol of an attribute of each token, int32 (n,)."""
+        return self._looked_up(attribute, tokens, template, np.True_)
+
+    def _looked_up(
+        self, attribute: str, tokens: Int64, template: str, wanted: NDArray[np.bool_] | np.bool_
+    ) -> Int32:
+        """`rows` of the `wanted` tokens, of the others -1 unless they are known anyway."""
         column = self._columns[attribute]
         if template not in self._rows:
             self._rows[template] = np.full(len(column), -1, np.int32)
         of_token = self._rows[template]
         found = of_token[tokens]
-        missing = found < 0
+        missing = (found < 0) & wanted
         if not missing.any():
             return found
         new = np.zeros(len(column), bool)
