@@ -11,6 +11,7 @@ import numpy as np
 from ..structures import Float32, Int64, Structures
 from ..views import Views
 from .governed import GovernedTrees, governed, is_role
+from .item_matches import Cells
 from .kernel import Float64, inverse_roots
 from .nodes import NodeKernel
 from .path_sums import Trees, cross_sums, own_sums
@@ -105,10 +106,11 @@ class CommonPathsKernel(NodeKernel):
         return self._self_values(self._governed(x))
 
     def _item_values(
-        self, x: Structures, y: Structures, own: Int64, other: Int64, pairs: Int64
+        self, x: Structures, y: Structures, cells: Cells
     ) -> tuple[tuple[str, ...], Float32]:
-        nodes = self._node_values(x, y, own, other, pairs)[1]
-        nodes[is_role(x)[x.offsets[pairs] + own] | is_role(y)[y.offsets[pairs] + other]] = 0.0
+        nodes = self._node_values(x, cells)[1]
+        own, other = x.offsets[cells.pairs] + cells.own, y.offsets[cells.pairs] + cells.other
+        nodes[is_role(x)[own] | is_role(y)[other]] = 0.0
         return ("node",), nodes[:, None]
 
     @property

@@ -2,10 +2,58 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..compiled import compiled
 from ..structures import Float32, Int32, Int64
+
+
+class Cells(NamedTuple):
+    """Nodes of pairs of structures that have anything in common, in the order of the pairs.
+
+    Parameters
+    ----------
+    pairs : int64 array (n_cells,)
+        Which pair of structures.
+    own, other : int64 arrays (n_cells,)
+        Places of the nodes in the one structure and in the other.
+    similarity : float32 array (n_cells, 1 + n_attributes)
+        Of their edges and of each attribute.
+    """
+
+    pairs: Int64
+    own: Int64
+    other: Int64
+    similarity: Float32
+
+
+@compiled
+def alike_nodes(
+    similarity: Float32, x: Int32, x_offsets: Int64, y: Int32, y_offsets: Int64
+) -> tuple[Int64, Int64, Int64, Float32]:
+    """The `Cells` of two rows of structures: each of x with the one of y in the same place.
+
+    `similarity` is that of the symbols of `x` and of `y`, which are nodes.
+    """
+    n = 0
+    for pair in range(len(x_offsets) - 1):
+        n += (x_offsets[pair + 1] - x_offsets[pair]) * (y_offsets[pair + 1] - y_offsets[pair])
+    places, values = np.empty((3, n), np.int64), np.empty((n, x.shape[1]), np.float32)
+    n = 0
+    for pair in range(len(x_offsets) - 1):
+        for i in range(x_offsets[pair], x_offsets[pair + 1]):
+            for j in range(y_offsets[pair], y_offsets[pair + 1]):
+                alike = False
+                for k in range(x.shape[1]):
+                    values[n, k] = similarity[x[i, k], y[j, k]]
+                    alike |= values[n, k] != 0
+                if alike:
+                    places[0, n], places[1, n] = pair, i - x_offsets[pair]
+                    places[2, n] = j - y_offsets[pair]
+                    n += 1
+    return places[0, :n].copy(), places[1, :n].copy(), places[2, :n].copy(), values[:n].copy()
 
 
 @compiled

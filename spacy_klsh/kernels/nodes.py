@@ -12,6 +12,7 @@ import numpy as np
 from ..similarity import SymbolTable, TokenKernel, own_similarity
 from ..structures import Float32, Int64, Structures
 from ..views import Views
+from .item_matches import Cells, alike_nodes
 
 MAX_WEIGHT = 1e6
 MAX_SIGMA = 100.0  # float32 holds products of many pairs of them
@@ -93,39 +94,33 @@ class NodeKernel(TokenKernel, ABC):
     def matches(self, x: Views, y: Views) -> Matches:
         """The similar items of each structure of `x` and the one of `y` in the same place."""
         x_nodes, y_nodes = x[self.view], y[self.view]
-        widths = y_nodes.lengths
-        n_cells = x_nodes.lengths * widths
-        pairs = np.repeat(np.arange(len(n_cells)), n_cells)
-        own, other = np.divmod(
-            np.arange(len(pairs)) - np.repeat(np.cumsum(n_cells) - n_cells, n_cells), widths[pairs]
+        similarity = self._similarity(x_nodes, y_nodes)
+        cells = Cells(
+            *alike_nodes(similarity, x_nodes.nodes, x_nodes.offsets, y_nodes.nodes, y_nodes.offsets)
         )
-        parts, values = self._item_values(x_nodes, y_nodes, own, other, pairs)
-        cells, columns = np.nonzero(values)
+        parts, values = self._item_values(x_nodes, y_nodes, cells)
+        rows, columns = np.nonzero(values)
         return Matches(
-            np.searchsorted(pairs[cells], np.arange(len(n_cells) + 1)),
-            own[cells],
-            other[cells],
-            values[cells, columns],
+            np.searchsorted(cells.pairs[rows], np.arange(len(x_nodes) + 1)),
+            cells.own[rows],
+            cells.other[rows],
+            values[rows, columns],
             [parts[column] for column in columns.tolist()],
         )
 
     def _item_values(
-        self, x: Structures, y: Structures, own: Int64, other: Int64, pairs: Int64
+        self, x: Structures, y: Structures, cells: Cells
     ) -> tuple[tuple[str, ...], Float32]:
         """Names of the parts of an item, and their similarities, float32 (n_cells, n_parts)."""
-        edges, nodes = self._node_values(x, y, own, other, pairs)
+        edges, nodes = self._node_values(x, cells)
         return ("both",), (edges * nodes)[:, None]
 
-    def _node_values(
-        self, x: Structures, y: Structures, own: Int64, other: Int64, pairs: Int64
-    ) -> tuple[Float32, Float32]:
-        """Similarity of the edges and the nodes of chosen cells, float32 (n_cells,) each."""
-        x_nodes, y_nodes = x.nodes[x.offsets[pairs] + own], y.nodes[y.offsets[pairs] + other]
-        similarity = self._similarity(x, y)[x_nodes, y_nodes]
-        nodes = np.zeros(len(similarity), np.float32)
+    def _node_values(self, x: Structures, cells: Cells) -> tuple[Float32, Float32]:
+        """Similarity of the edges and of the nodes, float32 (n_cells,) each."""
+        nodes = np.zeros(len(cells.similarity), np.float32)
         for k, weight in enumerate(self._shares(x)):  # in order: no value depends on the others
-            nodes += weight * similarity[:, k + 1]
-        return similarity[:, 0], nodes
+            nodes += weight * cells.similarity[:, k + 1]
+        return cells.similarity[:, 0], nodes
 
     def _shares(self, structures: Structures) -> Float32:
         """Weight of each attribute, float32 (n_attributes,), 1 in sum."""

@@ -13,6 +13,7 @@ import numpy as np
 from ..compiled import compiled
 from ..structures import Float32, Int32, Int64, Structures
 from ..views import Views
+from .item_matches import Cells
 from .kernel import Float64, inverse_roots
 from .nodes import NodeKernel
 
@@ -85,11 +86,12 @@ class ShortestPathKernel(NodeKernel):
         return np.array(products, np.float64)
 
     def _item_values(
-        self, x: Structures, y: Structures, own: Int64, other: Int64, pairs: Int64
+        self, x: Structures, y: Structures, cells: Cells
     ) -> tuple[tuple[str, ...], Float32]:
-        values = np.stack(self._node_values(x, y, own, other, pairs), axis=1)
-        values[own == 0, 0] = 0.0  # no edge enters the first node
-        values[(own != other) | (x.lengths[pairs] != y.lengths[pairs])] = 0.0
+        values = np.stack(self._node_values(x, cells), axis=1)
+        values[cells.own == 0, 0] = 0.0  # no edge enters the first node
+        differ = x.lengths[cells.pairs] != y.lengths[cells.pairs]
+        values[(cells.own != cells.other) | differ] = 0.0
         return ("edge", "node"), values
 
     def _paths(self, structures: Structures) -> _Paths:

@@ -10,7 +10,7 @@ import numpy as np
 from ..structures import Float32, Int64, Structures
 from ..views import Views
 from .chains import sum_subsequences
-from .item_matches import cross_matches, own_matches, pair_matches
+from .item_matches import Cells, cross_matches, own_matches, pair_matches
 from .kernel import Float64, inverse_roots
 from .nodes import NodeKernel, check_weights
 from .packing import distinct_items, padded, similar_lengths, similar_pairs, sorted_order
@@ -121,12 +121,12 @@ class SubsequenceKernel(NodeKernel):
         return out
 
     def _item_values(
-        self, x: Structures, y: Structures, own: Int64, other: Int64, pairs: Int64
+        self, x: Structures, y: Structures, cells: Cells
     ) -> tuple[tuple[str, ...], Float32]:
         if not self.interleaved:
-            return super()._item_values(x, y, own, other, pairs)
-        edges, nodes = self._node_values(x, y, own, other, pairs)
-        edges[(own == 0) | (other == 0)] = 0.0  # no edge enters the first node
+            return super()._item_values(x, y, cells)
+        edges, nodes = self._node_values(x, cells)
+        edges[(cells.own == 0) | (cells.other == 0)] = 0.0  # no edge enters the first node
         return ("edge", "node"), np.stack([edges, nodes], axis=1)
 
     @property
