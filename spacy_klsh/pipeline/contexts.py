@@ -59,20 +59,21 @@ class Contexts:
         for start, end in zip(self._starts.T, self._ends.T, strict=True):
             is_word &= (tokens < start[owners]) | (tokens >= end[owners])
         tokens, owners = tokens[is_word], owners[is_word]
-        arguments = self._table.candidates.arguments
-        candidates, roles = np.nonzero(arguments >= 0)
-        named = arguments[candidates, roles].astype(np.int64)
-        places = np.concatenate([tokens, self._table.starts[named]])
-        every = np.concatenate([owners, candidates])
-        # stable: roles of one start in their order
-        order = np.argsort(every * len(self._table.governors) + places, kind="stable")
         table = self._table
+        candidates, roles = np.nonzero(table.candidates.arguments >= 0)
+        named = table.candidates.arguments[candidates, roles].astype(np.int64)
+        n_tokens = len(table.governors)
+        places = candidates * n_tokens + table.starts[named]
+        order = np.argsort(places, kind="stable")  # roles of one start in their order
+        candidates, roles, named = candidates[order], roles[order], named[order]
+        before = np.searchsorted(owners * n_tokens + tokens, places[order], side="right")
         shown = table.labels[named] if self._blind else np.full(len(named), -1)
+        owners = np.insert(owners, before, candidates)
         return Layout(
-            np.concatenate([tokens, table.roots[named]])[order],
-            np.concatenate([self._edges(tokens), table.roles[roles]])[order],
-            np.concatenate([self._shown(tokens), shown])[order],
-            np.searchsorted(every[order], np.arange(len(arguments) + 1)).astype(np.int64),
+            np.insert(tokens, before, table.roots[named]),
+            np.insert(self._edges(tokens), before, table.roles[roles]),
+            np.insert(self._shown(tokens), before, shown),
+            np.searchsorted(owners, np.arange(len(table.candidates) + 1)).astype(np.int64),
         )
 
     def _edges(self, tokens: Int64) -> Int32:

@@ -120,9 +120,10 @@ class ViewExtractor:
         self, docs: Sequence[Doc], candidates: Sequence[Candidates]
     ) -> dict[str, Structures]:
         """The views of Docs with one vocab."""
-        table = TokenTable(docs, candidates)
-        role_paths = RolePaths(table)
         named = {name: name.partition(".")[::2] for name in self.names}
+        own = [attribute for _, attribute in named.values() if attribute]
+        table = TokenTable(docs, candidates, {*self.attributes, *own})
+        role_paths = RolePaths(table)
         kinds = dict.fromkeys(kind for kind, _ in named.values())
         layouts = dict(zip(kinds, self._layouts(kinds, table, role_paths), strict=True))
         nodes = {

@@ -74,10 +74,15 @@ def of_kinds(candidates: Sequence[Candidates], kinds: Collection[str]) -> Bool:
 
 def without(candidates: Sequence[Candidates], kinds: Collection[str]) -> list[Candidates]:
     """The candidates of each Doc that are of none of `kinds`; others are counted as theirs."""
-    kept = list(candidates)
-    for kind in KINDS:
-        if kept and kind in kinds:
-            kept = where(kept, ~_OF_KIND[kind](joined(kept)), kind)
+    kept, dropped = list(candidates), [kind for kind in KINDS if kind in kinds]
+    if not (kept and dropped):
+        return kept
+    every = joined(kept)
+    left = np.ones(len(every), bool)
+    for kind in dropped:
+        keep = ~_OF_KIND[kind](every)
+        kept = where(kept, keep[left], kind)
+        left &= keep
     return kept
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -16,7 +16,7 @@ from .candidates import Candidates, joined
 Uint64: TypeAlias = NDArray[np.uint64]
 
 ATTRIBUTES = ("lemma", "lower", "norm", "pos", "tag", "ent_type")
-COLUMNS = ("head", "dep", "sent_start", *ATTRIBUTES)
+COLUMNS = ("head", "dep", "sent_start", "lower")  # whatever the attributes are
 
 
 class Layout(NamedTuple):
@@ -49,6 +49,8 @@ class TokenTable:
     docs : sequence of Doc
     candidates : sequence of Candidates
         Of each Doc.
+    attributes : collection of str
+        Those of `ATTRIBUTES` that nodes will show.
 
     Attributes
     ----------
@@ -61,15 +63,19 @@ class TokenTable:
     symbols : dict of symbol to row
     """
 
-    def __init__(self, docs: Sequence[Doc], candidates: Sequence[Candidates]) -> None:
+    def __init__(
+        self, docs: Sequence[Doc], candidates: Sequence[Candidates], attributes: Collection[str]
+    ) -> None:
         self.symbols: dict[str, int] = {}
         self._rows: dict[str, Int32] = {}  # of each token for a template, -1: not looked up yet
         self._strings = docs[0].vocab.strings
-        ids: list[int | str] = [name.upper() for name in COLUMNS]  # as spaCy spells them
+        names = list(dict.fromkeys((*COLUMNS, *attributes)))
+        ids: list[int | str] = [name.upper() for name in names]  # as spaCy spells them
         tables = [doc.to_array(ids).reshape(-1, len(ids)) for doc in docs]
-        self._columns = dict(zip(COLUMNS, np.concatenate(tables).T, strict=True))
-        lemmas = self._columns["lemma"]
-        lemmas[lemmas == 0] = self._columns["lower"][lemmas == 0]
+        self._columns = dict(zip(names, np.concatenate(tables).T, strict=True))
+        if "lemma" in names:
+            lemmas = self._columns["lemma"]
+            lemmas[lemmas == 0] = self._columns["lower"][lemmas == 0]
         offsets = self._columns["head"].view(np.int64)  # to the governor, unsigned in spaCy
         self.governors = np.arange(len(offsets)) + offsets
         self.candidates = joined(candidates)
@@ -139,7 +145,9 @@ class TokenTable:
         new = np.zeros(len(column), bool)
         new[tokens[missing]] = True  # each token once: there are many fewer than nodes
         ids, places = np.unique(column[new], return_inverse=True)
-        rows = [self.row(template.format(self._strings[id])) for id in ids.tolist()]
+        before, behind = template.split("{}")
+        strings, row = self._strings, self.row
+        rows = [row(before + strings[id] + behind) for id in ids.tolist()]
         of_token[new] = np.array(rows, np.int32)[places]
         return of_token[tokens]
 
