@@ -271,21 +271,22 @@ def _probabilities(
 ) -> Float32:
     """Logistic probability of each machine, divided by their sum if there are several."""
     n, n_machines = len(offsets) - 1, len(biases)
-    out, scores = np.empty((n, n_machines), np.float32), np.empty(n_machines, np.float64)
+    out, rows = np.empty((n, n_machines), np.float32), np.empty(len(columns), np.int32)
+    scores = np.empty(n_machines, np.float64)
     for i in range(n):
-        scores[:] = 0.0
-        length = 0.0
-        for column in columns[offsets[i] : offsets[i + 1]]:
-            slot = slots[column]
-            length += sides[slot, 0]
-            for k in range(n_machines):
-                scores[k] += sides[slot, 1 + k]
+        own, length = rows[: offsets[i + 1] - offsets[i]], 0.0
+        for k in range(len(own)):
+            own[k] = slots[columns[offsets[i] + k]]
+            length += sides[own[k], 0]
         scale = 1.0 / np.sqrt(length) if length > 0 else 0.0
         total = 0.0
-        for k in range(n_machines):
-            score = min(max(scores[k] * scale + biases[k], -SURE), SURE)
-            scores[k] = 1.0 / (1.0 + np.exp(-score))
-            total += scores[k]
-        for k in range(n_machines):
-            out[i, k] = scores[k] / total if n_machines > 1 else scores[k]
+        for machine in range(n_machines):
+            score = 0.0
+            for row in own:
+                score += sides[row, 1 + machine]
+            score = min(max(score * scale + biases[machine], -SURE), SURE)
+            scores[machine] = 1.0 / (1.0 + np.exp(-score))
+            total += scores[machine]
+        for machine in range(n_machines):
+            out[i, machine] = scores[machine] / total if n_machines > 1 else scores[machine]
     return out

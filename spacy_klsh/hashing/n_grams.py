@@ -105,11 +105,12 @@ class NGramFeatures:
                 f"the features look at the views {missing}, but only {list(views)} were "
                 "extracted; add them to the names of the views block."
             )
-        symbols = {views[name].symbols for name in self.views}
-        tables = {each: _table(each) for each in symbols}
+        symbols = {id(views[name].symbols): views[name].symbols for name in self.views}
+        tables = {number: _table(each) for number, each in symbols.items()}
         with np.errstate(over="ignore"):  # products of hashes wrap around, also without numba
             parts = [
-                self._hashed(name, views[name], *tables[views[name].symbols]) for name in self.views
+                self._hashed(name, views[name], *tables[id(views[name].symbols)])
+                for name in self.views
             ]
         ends = np.cumsum([len(columns) for columns, _ in parts])
         starts = [
@@ -131,28 +132,29 @@ class NGramFeatures:
             self.max_lengths[name],
             name in self.with_ends,
             self.max_skips.get(name, 0),
-            _hash(f"view={name}"),
+            np.uint64(_hash(f"view={name}")),
             self.width,
         )
 
 
 def _table(symbols: Sequence[str]) -> tuple[Uint64, Uint8]:
     """Hash and kind of each symbol; the views of a batch share their symbols."""
-    hashes = np.array([_hash(symbol) for symbol in symbols], np.uint64)
-    return hashes, np.array([_kind(symbol) for symbol in symbols], np.uint8)
+    known = [_known(symbol) for symbol in symbols]
+    hashes, kinds = zip(*known, strict=True) if known else ((), ())
+    return np.array(hashes, np.uint64), np.array(kinds, np.uint8)
 
 
 @lru_cache(maxsize=2**16)
-def _hash(symbol: str) -> np.uint64:
+def _known(symbol: str) -> tuple[int, int]:
+    """Hash and kind of a symbol."""
+    kind = JOINED if symbol.startswith("role=") else SKIPPED if symbol == "dep=" else OWN
+    return _hash(symbol), kind
+
+
+def _hash(symbol: str) -> int:
     """The same in every process, and on every machine."""
     digest = blake2b(symbol.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return np.uint64(int.from_bytes(digest, "little"))
-
-
-def _kind(symbol: str) -> int:
-    if symbol == "dep=":
-        return SKIPPED
-    return JOINED if symbol.startswith("role=") else OWN
+    return int.from_bytes(digest, "little")
 
 
 @compiled

@@ -136,10 +136,16 @@ def _matches(matches: Matches) -> list[str]:
     flat = [""] * (4 * len(matches.part))
     columns: tuple[NDArray[Any], ...] = (matches.own, matches.other, matches.similarity)
     for place, column in enumerate(columns):
-        values, places = np.unique(column, return_inverse=True)
-        flat[place::4] = np.array(list(map(repr, values.tolist())), object)[places].tolist()
+        flat[place::4] = _texts(column)
     flat[3::4] = matches.part
     return [SEPARATOR.join(flat[a:b]) for a, b in pairwise((4 * matches.offsets).tolist())]
+
+
+def _texts(numbers: NDArray[Any]) -> list[str]:
+    """Each number as a string; equal ones, which are many, are one object."""
+    values, places = np.unique(numbers, return_inverse=True)
+    texts: list[str] = np.array(list(map(repr, values.tolist())), object)[places].tolist()
+    return texts
 
 
 def _are_shown(
