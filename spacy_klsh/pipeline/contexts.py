@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from ..structures import Int32, Int64
@@ -59,22 +61,34 @@ class Contexts:
         for start, end in zip(self._starts.T, self._ends.T, strict=True):
             is_word &= (tokens < start[owners]) | (tokens >= end[owners])
         tokens, owners = tokens[is_word], owners[is_word]
-        table = self._table
-        candidates, roles = np.nonzero(table.candidates.arguments >= 0)
-        named = table.candidates.arguments[candidates, roles].astype(np.int64)
-        n_tokens = len(table.governors)
-        places = candidates * n_tokens + table.starts[named]
-        order = np.argsort(places, kind="stable")  # roles of one start in their order
-        candidates, roles, named = candidates[order], roles[order], named[order]
-        before = np.searchsorted(owners * n_tokens + tokens, places[order], side="right")
-        shown = table.labels[named] if self._blind else np.full(len(named), -1)
+        candidates, places, arguments = self._arguments
+        before = np.searchsorted(self._places(owners, tokens), places, side="right")
         owners = np.insert(owners, before, candidates)
         return Layout(
-            np.insert(tokens, before, table.roots[named]),
-            np.insert(self._edges(tokens), before, table.roles[roles]),
-            np.insert(self._shown(tokens), before, shown),
-            np.searchsorted(owners, np.arange(len(table.candidates) + 1)).astype(np.int64),
+            np.insert(tokens, before, arguments.tokens),
+            np.insert(self._edges(tokens), before, arguments.edges),
+            np.insert(self._shown(tokens), before, arguments.labels),
+            np.searchsorted(owners, np.arange(len(self._first) + 1)).astype(np.int64),
         )
+
+    @cached_property
+    def _arguments(self) -> tuple[Int64, Int64, Layout]:
+        """The candidate of each argument, its place among all of them, and their nodes."""
+        table = self._table
+        arguments = table.candidates.arguments
+        candidates, roles = np.nonzero(arguments >= 0)
+        named = arguments[candidates, roles].astype(np.int64)
+        places = self._places(candidates, table.starts[named])
+        order = np.argsort(places, kind="stable")  # roles of one start in their order
+        candidates, roles, named = candidates[order], roles[order], named[order]
+        shown = table.labels[named] if self._blind else np.full(len(named), -1)
+        offsets = np.searchsorted(candidates, np.arange(len(arguments) + 1))
+        nodes = Layout(table.roots[named], table.roles[roles], shown, offsets)
+        return candidates, places[order], nodes
+
+    def _places(self, candidates: Int64, tokens: Int64) -> Int64:
+        """Numbers that rise with the candidate, and with the token of one."""
+        return candidates * len(self._table.governors) + tokens
 
     def _edges(self, tokens: Int64) -> Int32:
         return np.full(len(tokens), self._table.row("dep="), np.int32)
