@@ -143,7 +143,7 @@ class Crew:
 
     def _bury(self, worker: Worker) -> None:
         """Put another process in the place of a dead one, with its task."""
-        self._end(worker)
+        self._clear(worker)
         task = worker.task
         fresh = self._started()
         self.workers[self.workers.index(worker)] = fresh
@@ -173,10 +173,11 @@ class Crew:
         """End all processes; what they were at is lost, what they finished is not."""
         for worker in self.workers:
             worker.line.close()
-            self._end(worker)
+            worker.process.kill()
+            self._clear(worker)
 
-    def _end(self, worker: Worker) -> None:
-        worker.process.kill()
+    def _clear(self, worker: Worker) -> None:
+        """Wait for the end of a process, and take away the part that it was at."""
         worker.process.join()
         if worker.task is not None:
             path = part_path(self.folder, self.job, worker.task)
