@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..compiled import compiled
 from ..structures import Int32, Int64, Structures
 from ..views import Views
+from .default_n_grams import ENDS, LENGTHS, SKIPS
 from .features import Features
 from .merging import merge_rows
 
@@ -22,17 +23,6 @@ Uint8 = NDArray[np.uint8]
 SKIPPED, OWN, JOINED = 0, 1, 2  # an edge that says nothing; an item of its own; part of its node
 MAX_WIDTH = 2**24  # of `merging`; and classifiers have arrays of one number a column
 SKIP = 2**40  # beyond every scale of a length
-LENGTHS = {
-    "path": 3,
-    "dependents": 2,
-    "before": 2,
-    "between": 3,
-    "after": 2,
-    "words": 1,
-    "between.pos": 3,
-    "words.pos": 2,
-}
-SKIPS = {"path": 4, "between": 4}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +61,7 @@ class NGramFeatures:
     """
 
     max_lengths: Mapping[str, int] = field(default_factory=lambda: dict(LENGTHS))
-    with_ends: Sequence[str] = ("between",)
+    with_ends: Sequence[str] = tuple(ENDS)
     max_skips: Mapping[str, int] = field(default_factory=lambda: dict(SKIPS))
     width: int = 2**20
 

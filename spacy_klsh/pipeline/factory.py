@@ -13,22 +13,12 @@ from typing import Any, Dict, List  # noqa: UP035
 from spacy.language import Language
 from spacy.util import registry
 
+from ..hashing.default_n_grams import ENDS, LENGTHS, SKIPS
+
 Maker = Callable[..., Any]
 
 NO_PAIRS: List[List[str]] = []  # noqa: UP006
-BETWEEN = ["between"]
-SKIPS = {"path": 4, "between": 4}
-N_GRAMS = {
-    "path": 3,
-    "dependents": 2,
-    "before": 2,
-    "between": 3,
-    "after": 2,
-    "words": 1,
-    "between.pos": 3,
-    "words.pos": 2,
-}
-VIEWS = list(N_GRAMS)
+VIEWS = list(LENGTHS)
 LEMMA = ["lemma"]
 NO_LABELS: List[str] = []  # noqa: UP006
 
@@ -213,8 +203,8 @@ def make_views(
 @registry.misc("spacy-klsh.features.v1")
 def make_features(
     width: int = 2**20,
-    max_lengths: Dict[str, int] = N_GRAMS,  # noqa: UP006
-    with_ends: List[str] = BETWEEN,  # noqa: UP006
+    max_lengths: Dict[str, int] = LENGTHS,  # noqa: UP006
+    with_ends: List[str] = ENDS,  # noqa: UP006
     max_skips: Dict[str, int] = SKIPS,  # noqa: UP006
 ) -> Any:
     """Hashed n-grams of the views, see `spacy_klsh.hashing.n_grams`."""
