@@ -23,7 +23,7 @@ from spacy_klsh.pipeline.comparison import encode
 from spacy_klsh.pipeline.training import TrainingSet, collect
 
 N_TEST = 3000
-SIGMA = 0.002
+SIGMA = 0.0005
 
 
 class Part(NamedTuple):

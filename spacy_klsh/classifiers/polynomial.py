@@ -96,7 +96,7 @@ class PolynomialClassifier:
         class_weight: ClassWeight = None,
         inputs: Inputs = "features",
         method: Method = "index",
-        sigma: float = 0.002,
+        sigma: float = 0.0005,
         max_sets: int = 5_000_000,
         n_folds: int = 3,
         seed: int = 0,

@@ -111,7 +111,7 @@ def make_polynomial(
     class_weight: str | None = None,
     inputs: str = "features",
     method: str = "index",
-    sigma: float = 0.002,
+    sigma: float = 0.0005,
     max_sets: int = 5_000_000,
     n_folds: int = 3,
 ) -> Maker:
