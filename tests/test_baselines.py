@@ -177,7 +177,7 @@ def test_both_models_are_measured_and_stored(folder, monkeypatch, capsys):
     figures = json.loads(path.read_text("utf-8"))
     for model in (baselines.OURS, baselines.WORDS):
         run = figures[model]
-        assert run["rel_micro_f"] > 0.5 and run["rel_candidate_recall"] == 1
+        assert run["rel_micro_f"] >= 0.5 and run["rel_candidate_recall"] == 1
         assert run["train_s"] > 0 and run["predict_s"] > 0
         assert model in capsys.readouterr().out or model == baselines.WORDS
     assert figures[baselines.WORDS]["strength"] in yardstick.STRENGTHS

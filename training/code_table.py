@@ -35,6 +35,7 @@ from spacy_klsh import RelationExtractor, register_extensions
 from spacy_klsh.classifiers.encoded import Encoded
 from spacy_klsh.pipeline.classifier_makers import make_linear
 from spacy_klsh.pipeline.comparison import encode
+from spacy_klsh.pipeline.factory import VIEWS as DEFAULT_VIEWS
 from spacy_klsh.pipeline.policy import automatic
 from spacy_klsh.pipeline.thresholds import choose_thresholds
 from spacy_klsh.pipeline.training import TrainingSet, collect, fit_classifier, out_of_fold
@@ -66,7 +67,7 @@ FAMILIES = {
 }
 VIEWS = {
     "@misc": "spacy-klsh.views.v1",
-    "names": ["path", "dependents", "before", "between", "after", "subtree", "words"],
+    "names": [*DEFAULT_VIEWS, "subtree"],
     "depth": 1,
 }
 CLASSES = {**VIEWS, "attributes": ["lemma", "tag", "pos"]}  # of words
