@@ -22,11 +22,13 @@ def parents(n):
 
 
 @st.composite
-def trees(draw, n_attributes=2, *, max_size=3, max_nodes=6):
+def trees(draw, n_attributes=2, *, max_size=3, max_nodes=6, forests=True):
     """Trees with a root, children and grandchildren, some empty; and now and then a forest."""
     drawn = draw(strategies.paths(n_attributes, max_size=max_size, max_nodes=max_nodes))
-    choices = [st.one_of(parents(len(nodes)), strategies.forests(len(nodes))) for nodes in drawn]
-    return list(zip(drawn, map(draw, choices), strict=True))
+    above = [draw(parents(len(nodes))) for nodes in drawn]
+    if forests and draw(st.booleans()):
+        above = [draw(strategies.forests(len(nodes))) for nodes in drawn]
+    return list(zip(drawn, above, strict=True))
 
 
 def graph_parameters(n_attributes=2):
@@ -54,12 +56,12 @@ def graph_parameters(n_attributes=2):
 
 
 @st.composite
-def graph_problems(draw, *, soft=None, n_attributes=None, max_size=3):
+def graph_problems(draw, *, soft=None, n_attributes=None, max_size=3, forests=True):
     """Problems for the graph kernel; `soft` False: equality only, True: word vectors."""
     n_attributes = n_attributes or draw(st.integers(2, 3))
     soft = draw(st.booleans()) if soft is None else soft
     table = draw(strategies.vectors()) if soft else {}
-    words = [draw(trees(n_attributes, max_size=max_size)) for _ in range(2)]
+    words = [draw(trees(n_attributes, max_size=max_size, forests=forests)) for _ in range(2)]
     x, y = ({"subtree": pack(part, table, n_attributes=n_attributes)} for part in words)
     return strategies.Problem(*words, x, y, table, draw(graph_parameters(n_attributes)))
 

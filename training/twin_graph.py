@@ -12,7 +12,10 @@ from spacy_klsh.views import Views
 
 
 def numpy_graph(kernel: GraphKernel, y: Views) -> Compare:
-    """NumPy twin of ``kernel.against(y)``: a candidate against all references at once."""
+    """NumPy twin of ``kernel.against(y)``: a candidate against all references at once.
+
+    For trees as they are extracted: a root before all others, a parent before its children.
+    """
     references = y[kernel.view]
     y_nodes, y_children = padded(references), padded_children(references)
     y_scale = numpy_graph_scale(kernel, references)
