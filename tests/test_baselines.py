@@ -160,8 +160,8 @@ def test_path_features_are_n_grams():
 def folder(tmp_path_factory):
     """Training and test Docs of a corpus called `small`."""
     folder = tmp_path_factory.mktemp("small")
-    docs = sentences.corpus(spacy.blank("en").vocab)
-    for part, chosen in (("train", docs[:10]), ("test", docs[10:])):
+    docs = sentences.corpus(spacy.blank("en").vocab, n=20)
+    for part, chosen in (("train", docs[:16]), ("test", docs[16:])):
         spacy.tokens.DocBin(docs=chosen, store_user_data=True).to_disk(
             folder / f"small_{part}.spacy"
         )
@@ -177,7 +177,7 @@ def test_both_models_are_measured_and_stored(folder, monkeypatch, capsys):
     figures = json.loads(path.read_text("utf-8"))
     for model in (baselines.OURS, baselines.WORDS):
         run = figures[model]
-        assert run["rel_micro_f"] >= 0.5 and run["rel_candidate_recall"] == 1
+        assert run["rel_micro_f"] > 0.5 and run["rel_candidate_recall"] == 1
         assert run["train_s"] > 0 and run["predict_s"] > 0
         assert model in capsys.readouterr().out or model == baselines.WORDS
     assert figures[baselines.WORDS]["strength"] in yardstick.STRENGTHS

@@ -271,8 +271,11 @@ def _probabilities(
 ) -> Float32:
     """Logistic probability of each machine, divided by their sum if there are several."""
     n, n_machines = len(offsets) - 1, len(biases)
-    out, rows = np.empty((n, n_machines), np.float32), np.empty(len(columns), np.int32)
-    scores = np.empty(n_machines, np.float64)
+    out, scores = np.empty((n, n_machines), np.float32), np.empty(n_machines, np.float64)
+    longest = 0
+    for i in range(n):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    rows = np.empty(longest, np.int32)
     for i in range(n):
         own, length = rows[: offsets[i + 1] - offsets[i]], 0.0
         for k in range(len(own)):

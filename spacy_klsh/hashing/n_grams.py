@@ -95,6 +95,11 @@ class NGramFeatures:
                 f"the features look at the views {missing}, but only {list(views)} were "
                 "extracted; add them to the names of the views block."
             )
+        columns, offsets = merge_rows(*self._stacked(views))
+        return Features(columns, offsets, self.width)
+
+    def _stacked(self, views: Views) -> tuple[Int32, Int64]:
+        """Columns of all views, one view behind the other, and where the rows of each begin."""
         symbols = {id(views[name].symbols): views[name].symbols for name in self.views}
         tables = {number: _table(each) for number, each in symbols.items()}
         with np.errstate(over="ignore"):  # products of hashes wrap around, also without numba
@@ -106,10 +111,7 @@ class NGramFeatures:
         starts = [
             offsets + end - offsets[-1] for (_, offsets), end in zip(parts, ends, strict=True)
         ]
-        columns, offsets = merge_rows(
-            np.concatenate([columns for columns, _ in parts]), np.stack(starts)
-        )
-        return Features(columns, offsets, self.width)
+        return np.concatenate([columns for columns, _ in parts]), np.stack(starts)
 
     def _hashed(
         self, name: str, structures: Structures, hashes: Uint64, kinds: Uint8

@@ -150,7 +150,7 @@ def capitals(vocab, shape, n=400):
     return doc
 
 
-@pytest.mark.parametrize(("shape", "megabytes"), [("flat", 40), ("chain", 150)])
+@pytest.mark.parametrize(("shape", "megabytes"), [("flat", 25), ("chain", 150)])
 def test_four_hundred_capitalised_words_fit_in_memory_and_the_cap_is_counted(
     trained, component, shape, megabytes
 ):
