@@ -25,9 +25,8 @@ def parents(n):
 def trees(draw, n_attributes=2, *, max_size=3, max_nodes=6, forests=True):
     """Trees with a root, children and grandchildren, some empty; and now and then a forest."""
     drawn = draw(strategies.paths(n_attributes, max_size=max_size, max_nodes=max_nodes))
-    above = [draw(parents(len(nodes))) for nodes in drawn]
-    if forests and draw(st.booleans()):
-        above = [draw(strategies.forests(len(nodes))) for nodes in drawn]
+    kinds = (parents, strategies.forests) if forests else (parents,)
+    above = [draw(st.one_of(kind(len(nodes)) for kind in kinds)) for nodes in drawn]
     return list(zip(drawn, above, strict=True))
 
 
