@@ -59,16 +59,6 @@ def test_the_script_writes_a_row_for_each_sigma(tmp_path, monkeypatch, capsys):
     assert "exact" in capsys.readouterr().out
 
 
-def test_a_label_that_training_lacks_is_no_relation():
-    nlp = sentences.build()
-    train = [sentences.annotated(nlp.vocab, 0, 1)]
-    test = [sentences.annotated(nlp.vocab, 0, 2, 3)]
-    (x, y), (x_test, y_test) = polynomial.encoded(nlp.get_pipe("klsh_relations"), [train, test])
-    assert (len(x), len(x_test)) == (len(y), len(y_test))
-    assert sorted(set(y.tolist())) == sorted(set(y_test.tolist())) == [0, 1]
-    assert (y_test == 1).sum() == 1
-
-
 def test_the_same_figures_are_drawn_as_the_same_file(tmp_path):
     pytest.importorskip("matplotlib", reason="needs the extra plot")
     rows = [

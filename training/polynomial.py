@@ -1,7 +1,7 @@
 """How many item sets the expansion of polynomial kernel machines needs.
 
-Candidates have the words and n-grams of the yardstick as features. Machines are trained once;
-each sigma expands them anew, and is compared with their exact decisions on the test part.
+Candidates have the features of the component. Machines are trained once; each sigma expands
+them anew, and is compared with their exact decisions on the test part.
 """
 
 import json
@@ -10,32 +10,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
-from zlib import crc32
 
-import numpy as np
 import spacy
 import typer
 from baselines import read
-from benchmark_polynomial import Labels, bare, decisions, micro_f1
+from benchmark_classifiers import Part, encoded
+from benchmark_polynomial import bare, decisions, micro_f1
 from learning_curve_plot import import_pyplot
 from polynomial_plot import draw
 from public import CORPORA
 from rich.console import Console
 from rich.table import Table
-from spacy.tokens import Doc
-from tokens import as_examples
-from yardstick import features
 
-from spacy_klsh import RelationExtractor
 from spacy_klsh.classifiers.item_sets import ItemSets
 from spacy_klsh.classifiers.polynomial import PolynomialClassifier
-from spacy_klsh.hashing.features import Features
-from spacy_klsh.pipeline.training import collect
 
-WIDTH = 2**20
-SIGMAS = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
+SIGMAS = (0.0003, 0.0005, 0.001, 0.002, 0.004, 0.008)
 
-Part = tuple[Features, Labels]
 Row = dict[str, float]
 
 
@@ -57,7 +48,7 @@ def main(
     nlp = spacy.load(base, exclude=["ner"])
     component = nlp.create_pipe("klsh_relations", config=dict(CORPORA[name].settings))
     files = (folder / f"{name}_{part}.spacy" for part in ("train", "test"))
-    train, test = encoded(component, [read(nlp, path) for path in files])
+    train, test = encoded(component, *(read(nlp, path) for path in files))
     settings = {"degree": degree, "C": cost}
     exact_f1, rows = compared(train, test, sorted(sigma or SIGMAS), settings)
     figures = {"corpus": name, **settings, "exact_f1": exact_f1, "rows": rows}
@@ -68,25 +59,6 @@ def main(
     show(figures)
 
 
-def encoded(component: RelationExtractor, parts: Sequence[list[Doc]]) -> list[Part]:
-    """Hashed features of the candidates of each part, and label ids as in the first one.
-
-    Of several labels the first counts; one that the first part does not have is "no relation".
-    """
-    found: list[Part] = []
-    ids: dict[Any, int] = {}
-    for docs in parts:
-        data = collect(component, as_examples(docs), None)
-        ids = ids or {label: i for i, label in enumerate(data.scheme.classes)}
-        rows = [
-            {crc32(word.encode()) % WIDTH for word in words}
-            for words in features(docs, data.candidates, data.views)
-        ]
-        labels = np.array([ids.get(label, 0) for label in data.scheme.classes])
-        found.append((Features.from_sets(rows, WIDTH), labels[data.y.argmax(axis=1)]))
-    return found
-
-
 def compared(
     train: Part, test: Part, sigmas: Sequence[float], settings: dict[str, Any]
 ) -> tuple[float, list[Row]]:
@@ -94,10 +66,9 @@ def compared(
 
     A sigma that needs too many item sets, or leaves none, is left out and logged.
     """
-    (x, y), (x_test, y_test) = train, test
-    classifier = PolynomialClassifier(**settings, method="index").fit(bare(x), y)
-    index = classifier.machines_
-    exact, rows = decisions(classifier, index, x_test), []
+    classifier = PolynomialClassifier(**settings, method="index")
+    index = classifier.fit(bare(train.x.features), train.y).machines_
+    exact, rows = decisions(classifier, index, test.x.features), []
     for sigma in sigmas:
         began = perf_counter()
         try:
@@ -106,12 +77,12 @@ def compared(
             logging.info(error)
             continue
         mining_s = perf_counter() - began
-        found = decisions(classifier, sets, x_test)
+        found = decisions(classifier, sets, test.x.features)
         row = {"sigma": sigma, "changed": float((found != exact).mean())}
-        row |= {"f1": micro_f1(found, y_test), "n_sets": len(sets.columns), "bytes": sets.nbytes}
+        row |= {"f1": micro_f1(found, test.y), "n_sets": len(sets.columns), "bytes": sets.nbytes}
         rows.append({**row, "mining_s": mining_s})
         logging.info(json.dumps(rows[-1]))
-    return micro_f1(exact, y_test), rows
+    return micro_f1(exact, test.y), rows
 
 
 def show(figures: dict[str, Any]) -> None:
