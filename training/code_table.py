@@ -44,10 +44,24 @@ from spacy_klsh.pipeline.training import TrainingSet, collect, fit_classifier, o
 SIGMA = {"conj": 0.5, "appos": 0.5, "punct": 0.0, "det": 0.5, "cc": 0.5, "relcl": 0.5}
 PATH = block("subsequence_kernel")
 GRAPH = block("graph_kernel")
+
+
+def with_contexts(**settings: Any) -> dict[str, Any]:
+    """Sum of the kernels of the path and of the words before, between and after."""
+    contexts = {
+        view: block("subsequence_kernel", view=view, interleaved=False, **settings)
+        for view in ("before", "between", "after")
+    }
+    return block("combined_kernel", kernels={"path": {**PATH, **settings}, **contexts})
+
+
 KERNELS = {
     "path": PATH,
     "path, sigma": {**PATH, "sigma": SIGMA},
     "path, tuples": {**PATH, "interleaved": False},
+    "path, learned": {**PATH, "learn_weights": True},
+    "path + contexts": with_contexts(),
+    "path + contexts, learned": with_contexts(learn_weights=True),
     "words": block("subsequence_kernel", view="words", interleaved=False),
     "common paths": block("common_paths_kernel"),
     "common paths, sigma": block("common_paths_kernel", sigma=SIGMA),

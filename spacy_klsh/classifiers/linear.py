@@ -26,6 +26,7 @@ KINDS = {
     "widths": "int64 1d",
 }
 MAX_ROUNDS = 1000
+LEAST = 1e-12  # length of a candidate
 SURE = 700.0  # scores beyond it are all the same: exp() has no larger numbers
 
 
@@ -139,16 +140,9 @@ class LinearClassifier:
         """What the solver sees: a sparse matrix (n, n_used) of scikit-learn's kind."""
         from scipy.sparse import csr_array
 
-        squares = np.full(items.width, self.squares_[-1])
-        squares[self.columns_] = self.squares_[:-1]
-        starts = np.append(0, np.cumsum(squares[items.columns]))[items.offsets]
-        lengths = np.sqrt(np.diff(starts))
-        slots = _slots(self.columns_, items.width)[items.columns]
-        kept = slots < len(self.columns_)
-        rows = np.repeat(np.arange(len(items)), np.diff(items.offsets))[kept]
-        values = rarity[slots[kept]] / np.maximum(lengths[rows], 1e-12)
-        offsets = np.searchsorted(rows, np.arange(len(items) + 1)).astype(np.int32)
-        return csr_array((values, slots[kept], offsets), shape=(len(items), len(rarity)))
+        slots = _slots(self.columns_, items.width)
+        rows = _scaled(items.columns, items.offsets, slots, self.squares_, rarity)
+        return csr_array(rows, shape=(len(items), len(rarity)))
 
     def _trained(self, rows: Any, y: NDArray[np.integer[Any]], label: int) -> Any:
         from sklearn.linear_model import LogisticRegression
@@ -259,6 +253,27 @@ def _slots(columns: Int32, width: int) -> Int32:
     slots = np.full(width, len(columns), np.int32)
     slots[columns] = np.arange(len(columns), dtype=np.int32)
     return slots
+
+
+@compiled
+def _scaled(
+    columns: Int32, offsets: Int64, slots: Int32, squares: Float64, rarity: Float64
+) -> tuple[Float64, Int32, Int32]:
+    """Values and slots of the items that have one, divided by the length of all, and offsets."""
+    n = len(offsets) - 1
+    values, own = np.empty(len(columns), np.float64), np.empty(len(columns), np.int32)
+    ends = np.zeros(n + 1, np.int32)
+    for i in range(n):
+        length, end = 0.0, ends[i]
+        for k in range(offsets[i], offsets[i + 1]):
+            slot = slots[columns[k]]
+            length += squares[slot]
+            if slot < len(rarity):
+                values[end], own[end] = rarity[slot], slot
+                end += 1
+        values[ends[i] : end] /= max(np.sqrt(length), LEAST)
+        ends[i + 1] = end
+    return values[: ends[n]], own[: ends[n]], ends
 
 
 @compiled
