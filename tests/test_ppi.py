@@ -7,6 +7,7 @@ import spacy
 from pipeline import sentences
 from sklearn.metrics import f1_score, roc_auc_score
 from spacy.training import Example
+from yardstick import Yardstick
 
 from spacy_klsh import Relation
 
@@ -36,6 +37,25 @@ def test_scores_of_a_seed_are_those_of_its_answers(examples):
     component.match_positive_share([e.reference for e in docs[10:]], float(related.mean()))
     assert run["f1_share"] == f1_score(related, scores >= component.thresholds["PPI"])
     assert isinstance(related, np.ndarray) and run["train_s"] > 0
+
+
+def test_the_yardstick_answers_for_the_same_candidates(examples):
+    nlp, docs = examples
+    run = ppi.yardstick(nlp, [(docs[:10], docs[10:])], ppi.SETTINGS)
+    component = nlp.create_pipe("klsh_relations", config=ppi.SETTINGS)
+    data, new = (ppi.collect(component, part, None) for part in (docs[:10], docs[10:]))
+    model = Yardstick(data, ppi.n_grams(docs[:10], data))
+    scores = model.predict_proba(ppi.n_grams(docs[10:], new))[:, 1]
+    assert run == ppi.figures([(new.y[:, 1], scores, model.thresholds["PPI"])])
+    assert run["auc"] == pytest.approx(roc_auc_score(new.y[:, 1], scores)) and run["auc"] > 0.5
+
+
+def test_each_part_has_a_threshold_of_its_own():
+    first = np.array([True, False, False, False]), np.array([0.4, 0.3, 0.2, 0.1]), 0.25
+    second = np.array([True, True]), np.array([0.9, 0.8]), 0.85
+    found = ppi.figures([first, second])
+    assert (found["precision"], found["recall"]) == pytest.approx((2 / 3, 2 / 3))
+    assert found["f1_share"] == 1 and found["auc"] == 1
 
 
 def test_a_summary_is_the_mean_over_the_seeds():

@@ -8,7 +8,7 @@ import json
 import logging
 import statistics
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,13 +25,16 @@ from sklearn.metrics import f1_score, precision_recall_fscore_support, roc_auc_s
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
+from yardstick import Yardstick, features
 
 from spacy_klsh import RelationExtractor, register_extensions
+from spacy_klsh.pipeline.policy import automatic
 from spacy_klsh.pipeline.thresholds import threshold_of_share
-from spacy_klsh.pipeline.training import collect
+from spacy_klsh.pipeline.training import TrainingSet, collect
 
 PUBLISHED_F1 = {"AIMed->BioInfer": 0.57, "BioInfer->AIMed": 0.55}  # Garg et al. 2019, table 1
 COLUMNS = "corpus", "precision", "recall", "F1", "F1, share known", "ROC AUC", "published"
+WORDS = "logistic regression"  # beside each row, on n-grams
 N_FOLDS = 10
 SETTINGS = {
     "direction": "none",
@@ -39,6 +42,7 @@ SETTINGS = {
 }
 
 Split = tuple[list[Example], list[Example]]
+Answers = tuple[NDArray[np.bool_], NDArray[np.floating[Any]], float]  # related, scores, threshold
 
 
 def main(
@@ -63,9 +67,12 @@ def main(
     for train, test in (("AIMed", "BioInfer"), ("BioInfer", "AIMed")):
         name, split = f"{train}->{test}", [(corpora[train], corpora[test])]
         results[name] = summary([measured(nlp, split, settings, seed) for seed in range(seeds)])
+        results[f"{name}, {WORDS}"] = summary([yardstick(nlp, split, settings)])
     for name, examples in corpora.items():
-        runs = [measured(nlp, tenths(examples, seed), settings, seed) for seed in range(seeds)]
+        splits = [tenths(examples, seed) for seed in range(seeds)]
+        runs = [measured(nlp, split, settings, seed) for seed, split in enumerate(splits)]
         results[name] = summary(runs)
+        results[f"{name}, {WORDS}"] = summary([yardstick(nlp, splits[0], settings)])
     json_file.parent.mkdir(parents=True, exist_ok=True)
     json_file.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     show(results)
@@ -97,32 +104,59 @@ def tenths(examples: list[Example], seed: int) -> list[Split]:
 def measured(
     nlp: Language, splits: Iterable[Split], settings: dict[str, Any], seed: int
 ) -> dict[str, float]:
-    """Scores with a config over all test parts, and costs, of predictions on the last one.
-
-    `f1_share` is the F1 if as many are found in each part as are related.
-    """
+    """Scores with a config over all test parts, and costs, of predictions on the last one."""
     parts, train_s = [], 0.0
     for train, test in splits:
         component = nlp.create_pipe("klsh_relations", config={**settings, "seed": seed})
         started = time.perf_counter()
         component.initialize(partial(iter, train))
         train_s += time.perf_counter() - started
-        related, scores = answers(component, test)
-        as_many = scores >= threshold_of_share(scores, float(related.mean()))
-        parts.append((related, scores, scores >= component.thresholds["PPI"], as_many))
-    related, scores, found, as_many = map(np.concatenate, zip(*parts, strict=True))
+        parts.append((*answers(component, test), component.thresholds["PPI"]))
+    run = figures(parts) | {"train_s": train_s}
+    run |= costs(component, [example.reference for example in test])
+    logging.info("seed %d: %s", seed, {name: round(value, 3) for name, value in run.items()})
+    return run
+
+
+def yardstick(nlp: Language, splits: Iterable[Split], settings: dict[str, Any]) -> dict[str, float]:
+    """Scores of the logistic regression on n-grams, with the same candidates."""
+    component, parts = nlp.create_pipe("klsh_relations", config=settings), []
+    for train, test in splits:
+        data, new = (collect(component, part, None) for part in (train, test))
+        kinds = automatic(component.candidates, data.seldom_related())
+        data = data.without(kinds)
+        model = Yardstick(data, n_grams(train, data))
+        scores = model.predict_proba(n_grams(test, new))[:, 1] * ~new.of_kinds(kinds)
+        parts.append((new.y[:, 1], scores, model.thresholds["PPI"]))
+    return figures(parts)
+
+
+def n_grams(examples: Sequence[Example], data: TrainingSet) -> Iterable[list[str]]:
+    """Features of the yardstick of each candidate."""
+    docs = [example.reference for example in examples]
+    return features(docs, data.candidates, data.views)
+
+
+def figures(parts: Iterable[Answers]) -> dict[str, float]:
+    """Scores over all parts; `f1_share` is the F1 if as many are found in each as are related."""
+    decided = [
+        (
+            related,
+            scores,
+            scores >= threshold,
+            scores >= threshold_of_share(scores, float(related.mean())),
+        )
+        for related, scores, threshold in parts
+    ]
+    related, scores, found, as_many = map(np.concatenate, zip(*decided, strict=True))
     precision, recall, f1, _ = precision_recall_fscore_support(related, found, average="binary")
-    run = {
+    return {
         "precision": float(precision),
         "recall": float(recall),
         "f1": float(f1),
         "f1_share": float(f1_score(related, as_many)),
         "auc": float(roc_auc_score(related, scores)),
-        "train_s": train_s,
-        **costs(component, [example.reference for example in test]),
     }
-    logging.info("seed %d: %s", seed, {name: round(value, 3) for name, value in run.items()})
-    return run
 
 
 def answers(
