@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from ..compiled import compiled
 from ..hashing.features import Features
 from ..structures import Int32, Int64
 from .targets import ClassWeight
+
+logger = logging.getLogger(__name__)
 
 Float64 = NDArray[np.float64]
 Unsigned = NDArray[np.unsignedinteger[Any]]
@@ -26,6 +29,24 @@ def common_items(x: Features) -> Unsigned:
     out = np.zeros((len(x), len(x)), np.min_scalar_type(longest))
     _count_common(x.columns, x.offsets, *x.inverted(), out)
     return out
+
+
+def drawn_rows(y: NDArray[np.integer[Any]], most: int, seed: int) -> tuple[Int64, Float64]:
+    """Rows to train on, rising, and how many candidates each of them stands for.
+
+    If there are more than `most`, all candidates with a label stay and some of those with label
+    0 are drawn; of labels too, if they are more than half of `most`. A warning says so.
+    """
+    others, related = np.flatnonzero(y == 0), np.flatnonzero(y)
+    if len(y) > most:
+        logger.warning("trains on %d of %d candidates; max_training_candidates", most, len(y))
+    n_related = min(len(related), max(most // 2, most - len(others)))
+    sizes = min(len(others), most - n_related), n_related
+    rng, parts = np.random.default_rng(seed), (others, related)
+    drawn = [rng.choice(part, n, replace=False) for part, n in zip(parts, sizes, strict=True)]
+    rows = np.sort(np.concatenate(drawn))
+    worth = [len(part) / max(n, 1) for part, n in zip(parts, sizes, strict=True)]
+    return rows, np.where(y[rows] == 0, *worth)
 
 
 def train_machine(

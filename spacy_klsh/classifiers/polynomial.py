@@ -12,7 +12,13 @@ from ..hashing.features import Features
 from ..structures import Float32, Int64
 from .encoded import INPUTS, Encoded, Inputs, are_widths, looked_at
 from .item_sets import ItemSets
-from .kernel_machine import Unsigned, common_items, largest_alphas, train_machines
+from .kernel_machine import (
+    Unsigned,
+    common_items,
+    drawn_rows,
+    largest_alphas,
+    train_machines,
+)
 from .platt import fit_platt, platt
 from .support_examples import InvertedIndex, SupportExamples
 from .targets import ClassWeight, check_class_weight, checked_targets, one_against_rest
@@ -37,7 +43,8 @@ class PolynomialClassifier:
 
     Sigmoids that are fitted to out-of-fold scores make probabilities of the scores, which
     are then normalized. ``joblib.parallel_config("threading", n_jobs=2)`` trains machines in
-    threads. Training on n candidates takes n² bytes, or twice that if one has over 255 items.
+    threads. Training on n candidates takes n² bytes, or twice that if one has over 255 items;
+    so of many candidates some are drawn.
 
     Parameters
     ----------
@@ -60,8 +67,10 @@ class PolynomialClassifier:
         "expansion": item sets that may be kept, in some 30 bytes each.
     n_folds : int
         Parts of the training candidates, each scored by machines trained on the others.
+    max_training_candidates : int
+        See `kernel_machine.drawn_rows`; in the sigmoids each counts as all it stands for.
     seed : int
-        Of the folds.
+        Of the folds, and of what is drawn.
 
     Attributes
     ----------
@@ -99,6 +108,7 @@ class PolynomialClassifier:
         sigma: float = 0.0005,
         max_sets: int = 5_000_000,
         n_folds: int = 3,
+        max_training_candidates: int = 30_000,
         seed: int = 0,
     ) -> None:
         if degree not in (1, 2, 3) or inputs not in INPUTS or method not in METHODS:
@@ -111,6 +121,10 @@ class PolynomialClassifier:
                 f"C = {C}, sigma = {sigma}, n_folds = {n_folds}, max_sets = {max_sets}; they must "
                 "be finite, and above 0, at least 0, 2 and 1."
             )
+        if max_training_candidates < 2:
+            raise ValueError(
+                f"max_training_candidates = {max_training_candidates}; give at least 2."
+            )
         check_class_weight(class_weight)
         self.degree = degree
         self.C = C
@@ -120,6 +134,7 @@ class PolynomialClassifier:
         self.sigma = sigma
         self.max_sets = max_sets
         self.n_folds = n_folds
+        self.max_training_candidates = max_training_candidates
         self.seed = seed
 
     def fit(
@@ -142,14 +157,15 @@ class PolynomialClassifier:
             no features, no item sets or more than `max_sets`.
         """
         self.labels_, self.n_labels_ = checked_targets(y, n_labels)
-        items = x.items(self.inputs)
+        rows, weights = drawn_rows(y, self.max_training_candidates, self.seed)
+        items, y = x.items(self.inputs)[rows], y[rows]
         self.widths_ = looked_at(self.inputs, x.widths)
         common = common_items(items)
         support, self.biases_ = self._trained(items, common, y, np.arange(len(y)))
         self.machines_ = self.arranged(support)
         scores, labels = self._out_of_fold(items, common, y), one_against_rest(self.labels_)
-        sigmoids = [fit_platt(f, y == label) for f, label in zip(scores.T, labels, strict=True)]
-        self.sigmoids_ = np.array(sigmoids)
+        pairs = zip(scores.T, labels, strict=True)
+        self.sigmoids_ = np.array([fit_platt(f, y == label, weights) for f, label in pairs])
         return self
 
     def arranged(self, support: SupportExamples) -> Machines:

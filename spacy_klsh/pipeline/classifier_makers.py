@@ -114,6 +114,7 @@ def make_polynomial(
     sigma: float = 0.0005,
     max_sets: int = 5_000_000,
     n_folds: int = 3,
+    max_training_candidates: int = 30_000,
 ) -> Maker:
     """Polynomial kernel machines without their seed, see `spacy_klsh.classifiers.polynomial`."""
     from ..classifiers.polynomial import PolynomialClassifier
@@ -127,6 +128,7 @@ def make_polynomial(
         "sigma": sigma,
         "max_sets": max_sets,
         "n_folds": n_folds,
+        "max_training_candidates": max_training_candidates,
     }
     return partial(PolynomialClassifier, **settings)  # type: ignore[arg-type]
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
-from spacy_klsh.classifiers.kernel_machine import common_items, train_machine
+from spacy_klsh.classifiers.kernel_machine import common_items, drawn_rows, train_machine
 from spacy_klsh.hashing.features import Features
 
 WIDTH = 12
@@ -28,6 +28,25 @@ def test_rows_with_many_items_are_counted_in_a_wider_type():
     found = common_items(Features.from_sets([range(300), range(10, 290), {5}], 300))
     assert found.dtype == np.uint16
     assert found.tolist() == [[300, 280, 1], [280, 280, 0], [1, 0, 1]]
+
+
+@given(st.lists(st.integers(0, 3), max_size=30), st.integers(2, 40), st.integers(0, 9))
+@strategies.QUICK
+def test_labels_stay_and_each_row_stands_for_its_share(labels, most, seed):
+    y = np.array(labels, np.int64)
+    rows, weights = drawn_rows(y, most, seed)
+    assert len(rows) == min(most, len(y)) == len(set(rows.tolist())) and (np.diff(rows) > 0).all()
+    n_related, kept = int((y > 0).sum()), int((y[rows] > 0).sum())
+    assert kept >= min(n_related, most // 2) and len(rows) - kept >= min(
+        len(y) - n_related, most // 2
+    )
+    for of_kind in (y[rows] == 0, y[rows] > 0):
+        assert len(set(weights[of_kind])) <= 1
+    if most >= len(y):
+        assert rows.tolist() == list(range(len(y))) and (weights == 1).all()
+    else:
+        assert weights.sum() == pytest.approx(len(y))
+        assert rows.tolist() == drawn_rows(y, most, seed)[0].tolist()
 
 
 def loss(kernel, y, alphas):

@@ -30,6 +30,16 @@ def test_no_other_sigmoid_has_less_loss(points, unit):
             assert smoothed_cross_entropy(points, a + da, b + db) >= least - 1e-6
 
 
+@given(st.lists(st.tuples(POINTS.map(lambda points: points[0]), st.integers(1, 4)), min_size=1))
+@strategies.QUICK
+def test_a_weight_is_as_many_candidates(weighted):
+    points, weights = zip(*weighted, strict=True)
+    repeated = [point for point, n in weighted for _ in range(n)]
+    a, b = fit_platt(*arrays(points), np.array(weights, float))
+    best = smoothed_cross_entropy(repeated, *fit_platt(*arrays(repeated)))
+    assert smoothed_cross_entropy(repeated, a, b) == pytest.approx(best, abs=1e-6)
+
+
 @given(st.lists(st.floats(-1e300, 1e300), max_size=5), st.floats(-9, 9), st.floats(-1e300, 1e300))
 @strategies.QUICK
 def test_probabilities_are_the_formula(scores, a, b):

@@ -108,6 +108,18 @@ def test_a_label_of_one_candidate_is_learned():
     assert found[:, 2].argmax() == N - 1
 
 
+def test_of_many_candidates_some_are_drawn_and_the_sigmoids_know_it(caplog):
+    features = Features.from_sets([{i % 4, 4 + i // 4 % 3} for i in range(400)], 7)
+    x = Encoded(Codes.pack(np.zeros((400, 1), np.uint8)), features, {})
+    y = np.where(np.arange(400) % 4 == 0, np.arange(400) % 3 == 0, 0).astype(int)  # a third of 100
+    few, every = PolynomialClassifier(max_training_candidates=100), PolynomialClassifier()
+    found, expected = (each.fit(x, y).predict_proba(x)[:, 1] for each in (few, every))
+    assert "trains on 100 of 400 candidates" in caplog.text and len(caplog.records) == 1
+    assert few.machines_.support.weights.shape[0] <= 100
+    np.testing.assert_allclose(found.mean(), y.mean(), rtol=0.2)  # not the 34 of 100 drawn
+    np.testing.assert_allclose(found, expected, atol=0.1)
+
+
 def test_more_folds_than_candidates():
     x, _ = sample(4)
     found = PolynomialClassifier(n_folds=9).fit(x, np.array([0, 1, 1, 0])).predict_proba(x)
@@ -135,6 +147,7 @@ def test_labels_outside_are_refused(labels, n_labels):
         *(({"sigma": s}, f"sigma = {s}, ") for s in (-0.1, np.inf, np.nan)),
         ({"n_folds": 1}, "n_folds = 1"),
         ({"max_sets": 0}, "max_sets = 0"),
+        ({"max_training_candidates": 1}, "max_training_candidates = 1"),
         *(({"class_weight": {1: w}}, "class_weight holds") for w in (0.0, -1.0, np.nan, np.inf)),
         ({"class_weight": "even"}, "class_weight = 'even'"),
     ],

@@ -208,6 +208,7 @@ def test_the_defaults_of_the_factory_are_those_of_the_component():
                 "sigma": 0.25,
                 "max_sets": 9,
                 "n_folds": 5,
+                "max_training_candidates": 7,
             },
         ),
         (
