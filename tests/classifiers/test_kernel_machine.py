@@ -36,12 +36,8 @@ def test_labels_stay_and_each_row_stands_for_its_share(labels, most, seed):
     y = np.array(labels, np.int64)
     rows, weights = drawn_rows(y, most, seed)
     assert len(rows) == min(most, len(y)) == len(set(rows.tolist())) and (np.diff(rows) > 0).all()
-    n_related, kept = int((y > 0).sum()), int((y[rows] > 0).sum())
-    assert kept >= min(n_related, most // 2) and len(rows) - kept >= min(
-        len(y) - n_related, most // 2
-    )
-    for of_kind in (y[rows] == 0, y[rows] > 0):
-        assert len(set(weights[of_kind])) <= 1
+    for every, kept in ((y == 0, y[rows] == 0), (y > 0, y[rows] > 0)):
+        assert kept.sum() >= min(every.sum(), most // 2) and len(set(weights[kept])) <= 1
     if most >= len(y):
         assert rows.tolist() == list(range(len(y))) and (weights == 1).all()
     else:
