@@ -20,6 +20,7 @@ Float64 = NDArray[np.float64]
 Unsigned = NDArray[np.unsignedinteger[Any]]
 TOLERANCE = 1e-3  # of the margin, which is 1
 FLATTEST = 1e-12  # curvature that a step goes by at least
+TILE = 64  # rows and columns that are mirrored at once, in the cache
 MOST_STEPS = 10_000_000  # or 100 a row; what takes more is nearly there
 
 
@@ -120,13 +121,35 @@ def largest_alphas(
 
 
 @compiled
+def machine_scores(
+    common: Unsigned, rows: Int64, trained: Int64, kernel: Float64, weights: Float64
+) -> Float64:
+    """Scores without bias, (n, n_machines), of `rows` by machines with `weights` of `trained`."""
+    out = np.zeros((len(rows), weights.shape[1]))
+    for i in range(len(rows)):
+        for k in range(len(trained)):
+            value = kernel[common[rows[i], trained[k]]]
+            for machine in range(weights.shape[1]):
+                out[i, machine] += value * weights[k, machine]
+    return out
+
+
+@compiled
 def _count_common(
     columns: Int32, offsets: Int64, owners: Int32, starts: Int64, out: Unsigned
 ) -> None:
-    for row in range(len(out)):
+    """Count for rows from each row on, where its own place in the lists is, and mirror the rest."""
+    own, n = starts.copy(), len(out)
+    for row in range(n):
         for column in columns[offsets[row] : offsets[row + 1]]:
-            for k in range(starts[column], starts[column + 1]):
+            for k in range(own[column], starts[column + 1]):
                 out[row, np.uint64(owners[k])] += 1
+            own[column] += 1
+    for top in range(0, n, TILE):
+        for left in range(top, n, TILE):
+            for i in range(top, min(top + TILE, n)):
+                for j in range(max(left, i + 1), min(left + TILE, n)):
+                    out[j, i] = out[i, j]
 
 
 @compiled

@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..hashing.features import Features
 from ..structures import Float32, Int64
 from .encoded import INPUTS, Encoded, Inputs, are_widths, looked_at
 from .item_sets import ItemSets
@@ -17,6 +16,7 @@ from .kernel_machine import (
     common_items,
     drawn_rows,
     largest_alphas,
+    machine_scores,
     train_machines,
 )
 from .platt import fit_platt, platt
@@ -161,9 +161,10 @@ class PolynomialClassifier:
         items, y = x.items(self.inputs)[rows], y[rows]
         self.widths_ = looked_at(self.inputs, x.widths)
         common = common_items(items)
-        support, self.biases_ = self._trained(items, common, y, np.arange(len(y)))
-        self.machines_ = self.arranged(support)
-        scores, labels = self._out_of_fold(items, common, y), one_against_rest(self.labels_)
+        table, self.biases_ = self._trained(common, y, np.arange(len(y)))
+        used = table.any(axis=1)
+        self.machines_ = self.arranged(SupportExamples(items[used], table[used], self.degree))
+        scores, labels = self._out_of_fold(common, y), one_against_rest(self.labels_)
         pairs = zip(scores.T, labels, strict=True)
         self.sigmoids_ = np.array([fit_platt(f, y == label, weights) for f, label in pairs])
         return self
@@ -174,30 +175,29 @@ class PolynomialClassifier:
             return ItemSets.of(support, self.sigma, self.max_sets)
         return InvertedIndex(support) if self.method == "index" else support
 
+    def _kernel(self, common: Unsigned) -> Float64:
+        """Its value for each number of items in common."""
+        return (1.0 + np.arange(common.max(initial=0) + 1)) ** self.degree
+
     def _trained(
-        self, items: Features, common: Unsigned, y: NDArray[np.integer[Any]], rows: Int64
-    ) -> tuple[SupportExamples, Float64]:
-        """The support examples among `rows` of the machines for `labels_`, and the biases."""
-        kernel = (1.0 + np.arange(common.max(initial=0) + 1)) ** self.degree
+        self, common: Unsigned, y: NDArray[np.integer[Any]], rows: Int64
+    ) -> tuple[Float64, Float64]:
+        """Weights of `rows` in the machines for `labels_`, and the biases."""
         targets = [y[rows] == label for label in one_against_rest(self.labels_)]
         caps = [largest_alphas(each, y[rows], self.C, self.class_weight) for each in targets]
-        table, biases = train_machines(common, rows, kernel, targets, caps)
-        used = table.any(axis=1)
-        return SupportExamples(items[rows[used]], table[used], self.degree), biases
+        return train_machines(common, rows, self._kernel(common), targets, caps)
 
-    def _out_of_fold(
-        self, items: Features, common: Unsigned, y: NDArray[np.integer[Any]]
-    ) -> Float64:
+    def _out_of_fold(self, common: Unsigned, y: NDArray[np.integer[Any]]) -> Float64:
         """Scores, float64 (n, n_machines), of each candidate by machines that never saw it."""
         order = np.random.default_rng(self.seed).permutation(len(y))
         order = order[np.argsort(y[order], kind="stable")]  # each label goes to all folds alike
         folds = np.empty(len(y), np.int64)
         folds[order] = np.arange(len(y)) % self.n_folds
-        scores = np.empty((len(y), len(self.biases_)))
+        scores, kernel = np.empty((len(y), len(self.biases_))), self._kernel(common)
         for fold in range(self.n_folds):
             inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            support, biases = self._trained(items, common, y, outside)
-            scores[inside] = InvertedIndex(support).scores(items[inside]) + biases
+            table, biases = self._trained(common, y, outside)
+            scores[inside] = machine_scores(common, inside, outside, kernel, table) + biases
         return scores
 
     def predict_proba(self, x: Encoded) -> Float32:

@@ -5,7 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
-from spacy_klsh.classifiers.kernel_machine import common_items, drawn_rows, train_machine
+from spacy_klsh.classifiers.kernel_machine import (
+    common_items,
+    drawn_rows,
+    machine_scores,
+    train_machine,
+)
 from spacy_klsh.hashing.features import Features
 
 WIDTH = 12
@@ -19,6 +24,7 @@ def kernel_of(degree):
 @given(st.lists(st.sets(st.integers(0, WIDTH - 1)), max_size=8))
 @strategies.QUICK
 def test_common_items_are_those_of_the_intersections(rows):
+    rows = rows * 20  # more than a tile
     found = common_items(Features.from_sets(rows, WIDTH))
     assert found.dtype == np.uint8
     assert found.tolist() == [[len(a & b) for b in rows] for a in rows]
@@ -84,6 +90,14 @@ def test_scores_are_those_of_scikit_learn(degree, cost):
     svc = SVC(kernel="poly", degree=degree, gamma=1.0, coef0=1.0, C=cost)
     expected = svc.fit(features.dense(), target).decision_function(features.dense())
     np.testing.assert_allclose(kernel[common] @ weights + bias, expected, rtol=0, atol=0.03)
+
+
+def test_scores_are_sums_of_the_kernel():
+    rng = np.random.default_rng(0)
+    common = common_items(Features.from_sets([rng.choice(9, 4, False) for _ in range(12)], WIDTH))
+    rows, trained, weights = np.array([3, 0, 7]), np.array([1, 2, 5, 11]), rng.normal(size=(4, 2))
+    found = machine_scores(common, rows, trained, kernel_of(2), weights)
+    np.testing.assert_allclose(found, kernel_of(2)[common[np.ix_(rows, trained)]] @ weights)
 
 
 def test_rows_that_are_not_chosen_do_not_count():
