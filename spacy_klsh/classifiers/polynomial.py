@@ -162,7 +162,7 @@ class PolynomialClassifier:
         self.widths_ = looked_at(self.inputs, x.widths)
         common = common_items(items)
         table, self.biases_ = self._trained(common, y, np.arange(len(y)))
-        used = table.any(axis=1)
+        used = np.flatnonzero(table.any(axis=1))
         self.machines_ = self.arranged(SupportExamples(items[used], table[used], self.degree))
         scores, labels = self._out_of_fold(common, y), one_against_rest(self.labels_)
         pairs = zip(scores.T, labels, strict=True)
