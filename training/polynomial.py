@@ -25,7 +25,7 @@ from rich.table import Table
 from spacy_klsh.classifiers.item_sets import ItemSets
 from spacy_klsh.classifiers.polynomial import PolynomialClassifier
 
-SIGMAS = (0.0003, 0.0005, 0.001, 0.002, 0.004, 0.008)
+SIGMAS = (0.0001, 0.0002, 0.0003, 0.0005, 0.001, 0.002, 0.004)
 
 Row = dict[str, float]
 
@@ -39,6 +39,7 @@ def main(
     sigma: Annotated[
         list[float] | None, typer.Option(help=f"Once for each; default {SIGMAS}.")
     ] = None,
+    max_sets: Annotated[int, typer.Option(help="Item sets of a sigma, 36 bytes each.")] = 10**8,
     json_file: Annotated[Path, typer.Option("--json")] = Path("metrics/polynomial.json"),
     svg: Annotated[Path | None, typer.Option(help="Draw the curves here.")] = None,
 ) -> None:
@@ -49,7 +50,7 @@ def main(
     component = nlp.create_pipe("klsh_relations", config=dict(CORPORA[name].settings))
     files = (folder / f"{name}_{part}.spacy" for part in ("train", "test"))
     train, test = encoded(component, *(read(nlp, path) for path in files))
-    settings = {"degree": degree, "C": cost}
+    settings = {"degree": degree, "C": cost, "max_sets": max_sets}
     exact_f1, rows = compared(train, test, sorted(sigma or SIGMAS), settings)
     figures = {"corpus": name, **settings, "exact_f1": exact_f1, "rows": rows}
     json_file.parent.mkdir(parents=True, exist_ok=True)
