@@ -138,13 +138,13 @@ def machine_scores(
 def _count_common(
     columns: Int32, offsets: Int64, owners: Int32, starts: Int64, out: Unsigned
 ) -> None:
-    """Count for rows from each row on, where its own place in the lists is, and mirror the rest."""
-    own, n = starts.copy(), len(out)
+    """Each row looks at itself and those behind it in the lists; the others are mirrored."""
+    firsts, n = starts.copy(), len(out)
     for row in range(n):
         for column in columns[offsets[row] : offsets[row + 1]]:
-            for k in range(own[column], starts[column + 1]):
+            for k in range(firsts[column], starts[column + 1]):
                 out[row, np.uint64(owners[k])] += 1
-            own[column] += 1
+            firsts[column] += 1
     for top in range(0, n, TILE):
         for left in range(top, n, TILE):
             for i in range(top, min(top + TILE, n)):
