@@ -94,7 +94,7 @@ class ExactNeighbors:
         """Probabilities of label 1."""
         gram, k = self.compare(views), KernelNeighbors().k
         rows = np.argsort(-gram, axis=1, kind="stable")[:, :k]
-        weights = np.take_along_axis(gram, rows, axis=1).clip(0, 1)
+        weights = np.take_along_axis(gram, rows, axis=1).clip(0, 1).astype(np.float64)
         return self.stored.vote(rows, weights, k, smoothing=1.0)[:, 1]
 
 

@@ -14,7 +14,15 @@ from ..structures import Float32, Int32, Int64
 from ..views import Views, distinct, take
 from .encoded import Encoded
 from .stored_views import from_arrays, to_arrays
-from .votes import CODE_ARRAYS, LabelledCodes, Weights, check_fitted, check_voting
+from .votes import (
+    CODE_ARRAYS,
+    Float64,
+    LabelledCodes,
+    Voters,
+    Weights,
+    check_fitted,
+    check_voting,
+)
 
 QUERIES = 256  # whose neighborhoods are compared at a time
 
@@ -120,8 +128,16 @@ class KernelNeighbors:
 
     def predict_proba(self, x: Encoded) -> Float32:
         """Probabilities, float32 (n, n_labels); column 0 is "no relation"."""
+        return self.voted(*self.voters(x))
+
+    def voters(self, x: Encoded) -> Voters:
+        """Rows of `stored_` near each candidate, the nearest first, and what a vote weighs."""
         rows, similarities = self.neighbors(x)
-        weights = np.ones(rows.shape) if self.weights == "uniform" else similarities.clip(0, 1)
+        uniform = self.weights == "uniform"
+        return rows, np.ones(rows.shape) if uniform else similarities.clip(0, 1).astype(np.float64)
+
+    def voted(self, rows: Int64, weights: Float64) -> Float32:
+        """Probabilities by the labels of these `voters`."""
         return self.stored_.vote(rows, weights, self.k, self.smoothing)
 
     def neighbors(self, x: Encoded) -> tuple[Int64, Float32]:

@@ -9,9 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing.faiss_index import FaissIndex
-from ..structures import Float32
+from ..structures import Float32, Int64
 from .encoded import Encoded
-from .votes import CODE_ARRAYS, LabelledCodes, Weights, check_fitted, check_voting
+from .votes import (
+    CODE_ARRAYS,
+    Float64,
+    LabelledCodes,
+    Voters,
+    Weights,
+    check_fitted,
+    check_voting,
+)
 
 Index = Literal["scan", "faiss"]
 INDEXES = ("scan", "faiss")
@@ -100,12 +108,20 @@ class HammingNeighbors:
 
     def predict_proba(self, x: Encoded) -> Float32:
         """Probabilities, float32 (n, n_labels); column 0 is "no relation"."""
+        return self.voted(*self.voters(x))
+
+    def voters(self, x: Encoded) -> Voters:
+        """Rows of `stored_` near each candidate, the nearest first, and what a vote weighs."""
         check_fitted(self)
         self.stored_.check_width(x.codes)
         codes, k = self.stored_.codes, min(self.k, len(self.stored_))
         near = x.codes.nearest(codes, k) if self._faiss is None else self._faiss.nearest(x.codes, k)
         distances = 0 * near.distances if self.weights == "uniform" else near.distances
-        return self.stored_.vote(near.rows, 1 / (1.0 + distances), self.k, self.smoothing)
+        return near.rows, 1 / (1.0 + distances)
+
+    def voted(self, rows: Int64, weights: Float64) -> Float32:
+        """Probabilities by the labels of these `voters`."""
+        return self.stored_.vote(rows, weights, self.k, self.smoothing)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything that `predict_proba` needs, as arrays."""

@@ -69,9 +69,10 @@ class OneVsRest:
         """Probabilities, float32 (n, n_labels); column 0: that of none of the labels."""
         self._check_fitted()
         out = np.empty((len(x), self.n_labels_), np.float32)
-        for k, member in enumerate(self.members_):
-            is_fitted = member is not None
-            out[:, k + 1] = member.predict_proba(x)[:, 1] if is_fitted else self.constants_[k]
+        out[:, 1:] = self.constants_
+        fitted = {k: member for k, member in enumerate(self.members_, 1) if member is not None}
+        for k, answers in zip(fitted, _answers(list(fitted.values()), x), strict=True):
+            out[:, k] = answers[:, 1]
         out[:, 0] = np.prod(1 - out[:, 1:], axis=1)
         return out
 
@@ -125,8 +126,28 @@ class OneVsRest:
                     f"a stored classifier reads {member.widths_} bits and features, but the first "
                     f"{fitted[0].widths_}; the file is damaged, train again."
                 )
+        if fitted and hasattr(fitted[0], "voters") and not _store_the_same(fitted):
+            raise ValueError(
+                "labels have stored other candidates each, but the same are expected; the file is "
+                "damaged, train again."
+            )
         self.members_, self.constants_ = members, constants
         return self
+
+
+def _answers(members: Sequence[Any], x: Encoded) -> list[Float32]:
+    """Probabilities by each; what all of them have stored is looked through once."""
+    if members and hasattr(members[0], "voters"):
+        voters = members[0].voters(x)
+        return [member.voted(*voters) for member in members]
+    return [member.predict_proba(x) for member in members]
+
+
+def _store_the_same(members: Sequence[Any]) -> bool:
+    """Whether nothing but their labels differs."""
+    first, *others = (member.state() for member in members)
+    shared = first.keys() - {"counts"}
+    return all(_are_equal(first[name], other[name]) for other in others for name in shared)
 
 
 def _parts(state: Mapping[str, NDArray[Any]], n: int) -> list[Arrays]:

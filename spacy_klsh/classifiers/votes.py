@@ -15,6 +15,7 @@ from ..structures import Float32, Int32, Int64
 from .targets import checked_targets
 
 Float64 = NDArray[np.float64]
+Voters = tuple[Int64, Float64]
 Weights = Literal["uniform", "distance"]
 WEIGHTS = ("uniform", "distance")
 
@@ -79,7 +80,7 @@ class LabelledCodes:
                 "hashing that this classifier was trained with."
             )
 
-    def vote(self, rows: Int64, weights: NDArray[Any], k: int, smoothing: float) -> Float32:
+    def vote(self, rows: Int64, weights: Float64, k: int, smoothing: float) -> Float32:
         """Probabilities of the labels by the nearest `k` training candidates.
 
         Equal candidates share what is left of the `k` votes, as nothing tells them apart.
@@ -88,7 +89,7 @@ class LabelledCodes:
         ----------
         rows : int64 array (n, m)
             The nearest of these codes first; -1 where there are no more.
-        weights : float array (n, m)
+        weights : float64 array (n, m)
             Of one vote of each.
         k : int
         smoothing : float
@@ -99,7 +100,7 @@ class LabelledCodes:
         float32 array (n, n_labels)
         """
         prior = smoothing * self.counts.sum(axis=0) / self.counts.sum()
-        return _shares(rows, weights.astype(np.float64), self.counts, k, prior)
+        return _shares(rows, weights, self.counts, k, prior)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that `restore` takes."""

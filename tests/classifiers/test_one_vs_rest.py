@@ -78,6 +78,22 @@ def test_nearest_neighbours_of_several_labels_store_their_codes_once():
     )
 
 
+def test_what_labels_have_stored_is_looked_through_once(monkeypatch):
+    (x, y), (new, _) = problem(), problem(seed=1)
+    fitted = OneVsRest(HammingNeighbors(k=5)).fit(x, y)
+    expected = [member.predict_proba(new)[:, 1] for member in fitted.members_[:2]]
+    searches, nearest = [], Codes.nearest
+    monkeypatch.setattr(Codes, "nearest", lambda *a: searches.append(0) or nearest(*a))
+    assert (expected == fitted.predict_proba(new)[:, 1:3].T).all() and len(searches) == 1
+
+
+def test_labels_that_stored_other_candidates_are_refused():
+    state = OneVsRest(HammingNeighbors()).fit(*problem()).state()
+    words = state.pop("all/words")
+    with pytest.raises(ValueError, match="have stored other candidates each"):
+        OneVsRest(HammingNeighbors()).restore({**state, "0/words": words, "1/words": words[::-1]})
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
