@@ -14,20 +14,12 @@ from ..structures import Float32, Int32, Int64
 from ..views import Views, distinct, take
 from .encoded import Encoded
 from .stored_views import from_arrays, to_arrays
-from .votes import (
-    CODE_ARRAYS,
-    Float64,
-    LabelledCodes,
-    Voters,
-    Weights,
-    check_fitted,
-    check_voting,
-)
+from .votes import CODE_ARRAYS, LabelledCodes, Voters, Voting, Weights, check_fitted, check_voting
 
 QUERIES = 256  # whose neighborhoods are compared at a time
 
 
-class KernelNeighbors:
+class KernelNeighbors(Voting):
     """Votes of the `k` training structures that the kernel finds most similar: KLSH-kNN.
 
     The kernel is computed only within the neighborhood of a candidate: the stored codes
@@ -68,7 +60,6 @@ class KernelNeighbors:
     Garg et al. 2019, section 2.1; Kulis & Grauman 2012.
     """
 
-    stored_: LabelledCodes
     views_: Views
     table_bits_: Int32
 
@@ -97,16 +88,6 @@ class KernelNeighbors:
         self.smoothing = smoothing
         self.seed = seed
 
-    @property
-    def widths_(self) -> tuple[int, int]:
-        """Bits and features that it looks at."""
-        return self.stored_.codes.n_bits, 0
-
-    @property
-    def n_labels_(self) -> int:
-        """Columns of `predict_proba`."""
-        return self.stored_.n_labels
-
     def fit(
         self, x: Encoded, y: NDArray[np.integer[Any]], n_labels: int | None = None
     ) -> KernelNeighbors:
@@ -126,19 +107,11 @@ class KernelNeighbors:
         self.stored_, self.views_, self.table_bits_ = stored, views, table_bits
         return self
 
-    def predict_proba(self, x: Encoded) -> Float32:
-        """Probabilities, float32 (n, n_labels); column 0 is "no relation"."""
-        return self.voted(*self.voters(x))
-
     def voters(self, x: Encoded) -> Voters:
         """Rows of `stored_` near each candidate, the nearest first, and what a vote weighs."""
         rows, similarities = self.neighbors(x)
         uniform = self.weights == "uniform"
         return rows, np.ones(rows.shape) if uniform else similarities.clip(0, 1).astype(np.float64)
-
-    def voted(self, rows: Int64, weights: Float64) -> Float32:
-        """Probabilities by the labels of these `voters`."""
-        return self.stored_.vote(rows, weights, self.k, self.smoothing)
 
     def neighbors(self, x: Encoded) -> tuple[Int64, Float32]:
         """The neighborhood of each candidate, the most similar structures first.

@@ -9,23 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..hashing.faiss_index import FaissIndex
-from ..structures import Float32, Int64
 from .encoded import Encoded
-from .votes import (
-    CODE_ARRAYS,
-    Float64,
-    LabelledCodes,
-    Voters,
-    Weights,
-    check_fitted,
-    check_voting,
-)
+from .votes import CODE_ARRAYS, LabelledCodes, Voters, Voting, Weights, check_fitted, check_voting
 
 Index = Literal["scan", "faiss"]
 INDEXES = ("scan", "faiss")
 
 
-class HammingNeighbors:
+class HammingNeighbors(Voting):
     """Votes of the `k` training candidates whose codes differ in the fewest bits.
 
     Of equally near ones those that came first in training vote; candidates with equal
@@ -49,8 +40,6 @@ class HammingNeighbors:
         The distinct codes of training.
     """
 
-    stored_: LabelledCodes
-
     def __init__(
         self,
         *,
@@ -68,16 +57,6 @@ class HammingNeighbors:
         self.index = index
         self.smoothing = smoothing
         self.seed = seed
-
-    @property
-    def widths_(self) -> tuple[int, int]:
-        """Bits and features that it looks at."""
-        return self.stored_.codes.n_bits, 0
-
-    @property
-    def n_labels_(self) -> int:
-        """Columns of `predict_proba`."""
-        return self.stored_.n_labels
 
     def fit(
         self, x: Encoded, y: NDArray[np.integer[Any]], n_labels: int | None = None
@@ -106,10 +85,6 @@ class HammingNeighbors:
         self.stored_ = stored
         return self
 
-    def predict_proba(self, x: Encoded) -> Float32:
-        """Probabilities, float32 (n, n_labels); column 0 is "no relation"."""
-        return self.voted(*self.voters(x))
-
     def voters(self, x: Encoded) -> Voters:
         """Rows of `stored_` near each candidate, the nearest first, and what a vote weighs."""
         check_fitted(self)
@@ -118,10 +93,6 @@ class HammingNeighbors:
         near = x.codes.nearest(codes, k) if self._faiss is None else self._faiss.nearest(x.codes, k)
         distances = 0 * near.distances if self.weights == "uniform" else near.distances
         return near.rows, 1 / (1.0 + distances)
-
-    def voted(self, rows: Int64, weights: Float64) -> Float32:
-        """Probabilities by the labels of these `voters`."""
-        return self.stored_.vote(rows, weights, self.k, self.smoothing)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything that `predict_proba` needs, as arrays."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..structures import Float32
 from .encoded import Encoded
 from .stored_views import Arrays
+from .votes import Voting
 
 
 class OneVsRest:
@@ -126,7 +127,7 @@ class OneVsRest:
                     f"a stored classifier reads {member.widths_} bits and features, but the first "
                     f"{fitted[0].widths_}; the file is damaged, train again."
                 )
-        if fitted and hasattr(fitted[0], "voters") and not _store_the_same(fitted):
+        if fitted and isinstance(fitted[0], Voting) and not _store_the_same(fitted):
             raise ValueError(
                 "labels have stored other candidates each, but the same are expected; the file is "
                 "damaged, train again."
@@ -137,7 +138,7 @@ class OneVsRest:
 
 def _answers(members: Sequence[Any], x: Encoded) -> list[Float32]:
     """Probabilities by each; what all of them have stored is looked through once."""
-    if members and hasattr(members[0], "voters"):
+    if members and isinstance(members[0], Voting):
         voters = members[0].voters(x)
         return [member.voted(*voters) for member in members]
     return [member.predict_proba(x) for member in members]

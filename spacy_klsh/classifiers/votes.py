@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..compiled import compiled
 from ..hashing.codes import Codes
 from ..structures import Float32, Int32, Int64
+from .encoded import Encoded
 from .targets import checked_targets
 
 Float64 = NDArray[np.float64]
@@ -132,6 +133,36 @@ class LabelledCodes:
             return cls(Codes(words, int(n_bits)), counts)
         except ValueError as error:
             raise ValueError(f"{error} The file is damaged, train again.") from error
+
+
+class Voting:
+    """A classifier whose stored candidates vote; which of them, `voters` says."""
+
+    stored_: LabelledCodes
+    k: int
+    smoothing: float
+
+    @property
+    def widths_(self) -> tuple[int, int]:
+        """Bits and features that it looks at."""
+        return self.stored_.codes.n_bits, 0
+
+    @property
+    def n_labels_(self) -> int:
+        """Columns of `predict_proba`."""
+        return self.stored_.n_labels
+
+    def voters(self, x: Encoded) -> Voters:
+        """Rows of `stored_` near each candidate, the nearest first, and what a vote weighs."""
+        raise NotImplementedError
+
+    def voted(self, rows: Int64, weights: Float64) -> Float32:
+        """Probabilities, float32 (n, n_labels), by the labels of these `voters`."""
+        return self.stored_.vote(rows, weights, self.k, self.smoothing)
+
+    def predict_proba(self, x: Encoded) -> Float32:
+        """Probabilities, float32 (n, n_labels); column 0 is "no relation"."""
+        return self.voted(*self.voters(x))
 
 
 def _are_counts(counts: Int32) -> bool:
