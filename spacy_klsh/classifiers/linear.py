@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import compiled
 from ..hashing.features import Features
 from ..structures import Float32, Int32, Int64
 from .encoded import INPUTS, Encoded, Inputs, are_widths, looked_at
+from .scaled_items import probabilities, scaled_rows, slots_of
 from .targets import ClassWeight, check_class_weight, checked_targets, one_against_rest
 
 Float64 = NDArray[np.float64]
@@ -26,8 +26,6 @@ KINDS = {
     "widths": "int64 1d",
 }
 MAX_ROUNDS = 1000
-LEAST = 1e-12  # length of a candidate
-SURE = 700.0  # scores beyond it are all the same: exp() has no larger numbers
 
 
 class LinearClassifier:
@@ -140,8 +138,8 @@ class LinearClassifier:
         """What the solver sees: a sparse matrix (n, n_used) of scikit-learn's kind."""
         from scipy.sparse import csr_array
 
-        slots = _slots(self.columns_, items.width)
-        rows = _scaled(items.columns, items.offsets, slots, self.squares_, rarity)
+        slots = slots_of(self.columns_, items.width)
+        rows = scaled_rows(items.columns, items.offsets, slots, self.squares_, rarity)
         return csr_array(rows, shape=(len(items), len(rarity)))
 
     def _trained(self, rows: Any, y: NDArray[np.integer[Any]], label: int) -> Any:
@@ -161,7 +159,7 @@ class LinearClassifier:
 
     def _place(self) -> None:
         """Where each item finds its square and its weights side by side: one trip to memory."""
-        self._slots = _slots(self.columns_, sum(self.widths_))
+        self._slots = slots_of(self.columns_, sum(self.widths_))
         self._sides = np.zeros((len(self.squares_), 1 + self.weights_.shape[1]))
         self._sides[:, 0], self._sides[:-1, 1:] = self.squares_, self.weights_
 
@@ -175,7 +173,7 @@ class LinearClassifier:
         """
         self._check_fitted()
         items = x.items(self.inputs, self.widths_)
-        p = _probabilities(items.columns, items.offsets, self._slots, self._sides, self.biases_)
+        p = probabilities(items.columns, items.offsets, self._slots, self._sides, self.biases_)
         out = np.zeros((len(x), self.n_labels_), np.float32)
         out[:, self.labels_] = np.stack([1 - p[:, 0], p[:, 0]], axis=1) if p.shape[1] == 1 else p
         return out
@@ -246,65 +244,3 @@ class LinearClassifier:
             and all(np.isfinite(array).all() for array in (squares, weights, biases))
             and (squares >= 0).all()
         )
-
-
-def _slots(columns: Int32, width: int) -> Int32:
-    """Place of each item among the `columns`, int32 (width,); behind them all: of others."""
-    slots = np.full(width, len(columns), np.int32)
-    slots[columns] = np.arange(len(columns), dtype=np.int32)
-    return slots
-
-
-@compiled
-def _scaled(
-    columns: Int32, offsets: Int64, slots: Int32, squares: Float64, rarity: Float64
-) -> tuple[Float64, Int32, Int32]:
-    """Values and slots of the items that have one, divided by the length of all, and offsets."""
-    n = len(offsets) - 1
-    values, own = np.empty(len(columns), np.float64), np.empty(len(columns), np.int32)
-    ends = np.zeros(n + 1, np.int32)
-    for i in range(n):
-        length, end = 0.0, ends[i]
-        for k in range(offsets[i], offsets[i + 1]):
-            slot = slots[columns[k]]
-            length += squares[slot]
-            if slot < len(rarity):
-                values[end], own[end] = rarity[slot], slot
-                end += 1
-        values[ends[i] : end] /= max(np.sqrt(length), LEAST)
-        ends[i + 1] = end
-    return values[: ends[n]], own[: ends[n]], ends
-
-
-@compiled
-def _probabilities(
-    columns: Int32,
-    offsets: Int64,
-    slots: Int32,
-    sides: Float64,
-    biases: Float64,
-) -> Float32:
-    """Logistic probability of each machine, divided by their sum if there are several."""
-    n, n_machines = len(offsets) - 1, len(biases)
-    out, scores = np.empty((n, n_machines), np.float32), np.empty(n_machines, np.float64)
-    longest = 0
-    for i in range(n):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    rows = np.empty(longest, np.int32)
-    for i in range(n):
-        own, length = rows[: offsets[i + 1] - offsets[i]], 0.0
-        for k in range(len(own)):
-            own[k] = slots[columns[offsets[i] + k]]
-            length += sides[own[k], 0]
-        scale = 1.0 / np.sqrt(length) if length > 0 else 0.0
-        total = 0.0
-        for machine in range(n_machines):
-            score = 0.0
-            for row in own:
-                score += sides[row, 1 + machine]
-            score = min(max(score * scale + biases[machine], -SURE), SURE)
-            scores[machine] = 1.0 / (1.0 + np.exp(-score))
-            total += scores[machine]
-        for machine in range(n_machines):
-            out[i, machine] = scores[machine] / total if n_machines > 1 else scores[machine]
-    return out
